@@ -1,0 +1,62 @@
+# Everything runs in a virtual environment that the rules below create; all it takes is make and Python.
+PYTHON ?= python3
+VENV ?= .venv
+
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check -qq install -c constraints.txt
+PINS := pyproject.toml constraints.txt
+VENV_READY := $(VENV)/.stamp-venv
+DEMO_READY := $(VENV)/.stamp-demo
+DEV_READY := $(VENV)/.stamp-dev
+
+# One thread per process: pytest already runs two, and sums then round alike on every machine.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint format docs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo "Set PYTHON to choose the interpreter (now $(PYTHON)) and VENV to choose the environment (now $(VENV))."
+
+demo: $(DEMO_READY) ## stream a small data set and show a certified basis
+	$(BIN)/okspca demo
+
+test: lint ## lint, then run the tests and the examples in the docstrings
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+
+lint: $(DEV_READY) ## check style, formatting, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(DEV_READY) ## rewrite the code in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(DEV_READY) ## build the pages in docs/_build/html
+	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+
+clean: ## remove caches and built files; the environment stays
+	rm -rf build dist docs/_build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests docs -type d -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV_READY):
+	@found=$$($(PYTHON) --version 2>&1) || found="not installed"; \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "okspca needs Python 3.11 or newer, but $(PYTHON) is $$found: name a newer one, for example PYTHON=python3.12."; \
+		exit 1; \
+	}
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(DEMO_READY): $(VENV_READY) $(PINS)
+	$(PIP_INSTALL) -e '.[plot]'
+	@touch $@
+
+# The dev extra contains the plot extra, so the demo is ready as well.
+$(DEV_READY): $(VENV_READY) $(PINS)
+	$(PIP_INSTALL) -e '.[dev]'
+	@touch $(DEMO_READY) $@

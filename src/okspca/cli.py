@@ -1,0 +1,100 @@
+"""The command `okspca`."""
+
+import os
+import sys
+from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from okspca import __version__
+
+INTERRUPTED = 130
+
+# Plain messages: an error is one sentence, not a panel around one.
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(f"okspca {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Online supervised dimension reduction with a certificate."""
+
+
+def _check_out(out: Path) -> Path:
+    """Refuse a file that cannot be written before any work is done for it."""
+    if out.suffix != ".png":
+        message = f"{out} is not the name of a PNG file; let it end in .png."
+        raise typer.BadParameter(message)
+    if not out.parent.is_dir():
+        message = f"{out.parent} is not a directory; create it or choose another place."
+        raise typer.BadParameter(message)
+    if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
+        message = f"{out} cannot be written; choose another place."
+        raise typer.BadParameter(message)
+    return out
+
+
+@app.command()
+def demo(
+    rows: Annotated[
+        int, typer.Option(min=100, max=1_000_000, help="Length of the stream.")
+    ] = 20_000,
+    out: Annotated[
+        Path, typer.Option(callback=_check_out, help="Where to write the picture (PNG).")
+    ] = Path("okspca-demo.png"),
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Seed of the stream and of the features.")
+    ] = 0,
+) -> None:
+    """Stream a built-in data set and certify its embedding."""
+    try:
+        _demo(rows, out, seed)
+    except KeyboardInterrupt:
+        _stop("Interrupted; no picture was written.", INTERRUPTED)
+
+
+def _demo(rows: int, out: Path, seed: int) -> None:
+    """Run the demo and write its picture where matplotlib is there to draw it."""
+    # A terminal without Greek letters shows question marks instead of failing.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    console = Console()
+    result = import_module("okspca.demo").run(rows, seed, console)
+    try:
+        picture = import_module("okspca.demo_picture")
+    except ImportError:
+        console.print("The picture needs matplotlib: pip install 'okspca[plot]'", markup=False)
+        return
+    try:
+        out.write_bytes(picture.draw(result))
+    except OSError as error:
+        _stop(f"The picture could not be written to {out}: {error.strerror}.", 1)
+    console.print(f"The embedding and the quality over time are drawn in {out}", markup=False)
+
+
+def _stop(sentence: str, code: int) -> NoReturn:
+    """Say one sentence on standard error and exit."""
+    print(sentence, file=sys.stderr)
+    raise typer.Exit(code)

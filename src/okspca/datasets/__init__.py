@@ -1,0 +1,6 @@
+"""Streams to try things on: generators and real data, one per file."""
+
+from okspca.datasets.response_surface import response_surface
+from okspca.datasets.sectors import sectors
+
+__all__ = ["response_surface", "sectors"]

@@ -1,0 +1,174 @@
+"""From the parameters of an estimator to a pipeline, once enough is known about the stream."""
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+
+from okspca.features import FeatureMap, FourierMap, OneHotMap
+from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
+from okspca.moments import CrossMoment, TargetCompression
+from okspca.numerics.arrays import Floats
+from okspca.pipeline import Pipeline
+from okspca.services import BY_NAME, Service
+from okspca.standardize import (
+    PAPER,
+    RELATIVE,
+    CausalStandardizer,
+    FrozenStandardizer,
+    NoStandardizer,
+    Standardizer,
+    VarianceRule,
+)
+
+
+@dataclass
+class Rows:
+    """A validated block: inputs, targets (numbers, or column numbers of classes), weights."""
+
+    X: Floats
+    Y: Floats
+    weights: Floats
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    def first(self, n: int) -> "Rows":
+        """Return the first ``n`` rows."""
+        return Rows(self.X[:n], self.Y[:n], self.weights[:n])
+
+    def followed_by(self, other: "Rows") -> "Rows":
+        """Return these rows and then the other ones."""
+        return Rows(
+            np.concatenate([self.X, other.X]),
+            np.concatenate([self.Y, other.Y]),
+            np.concatenate([self.weights, other.weights]),
+        )
+
+
+def pilot_rows(model: Any) -> int:
+    """Count the first rows that must be held back before the pipeline can be built."""
+    needs_distance = (model.bandwidth == "median" and model.input_map is None) or (
+        model.target_bandwidth == "median" and model.target_map is None
+    )
+    needs_scale = model.standardize == "frozen" and model.input_standardizer is None
+    return MEDIAN_ROWS if needs_distance or needs_scale else 0
+
+
+def variance_rule(variance_floor: str | float) -> VarianceRule:
+    """Turn the parameter into a rule."""
+    if variance_floor == "relative":
+        return RELATIVE
+    if variance_floor == "paper":
+        return PAPER
+    return VarianceRule(clamp=0.0, absolute=float(variance_floor), relative=0.0)
+
+
+def resolve_service(solver: str | Service[Any]) -> Service[Any]:
+    """Turn a name into a service with default settings."""
+    return BY_NAME[solver]() if isinstance(solver, str) else solver
+
+
+def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
+    """Build the pipeline of a model from its parameters and its first rows."""
+    seeds = _seeds(model.random_state)
+    inputs = _standardizer(model, model.input_standardizer, pilot.X, pilot.weights)
+    input_map = _input_map(model, pilot, inputs, seeds[0])
+    targets: Standardizer = NoStandardizer()
+    target_map: FeatureMap
+    if labels is not None:
+        target_map = labels
+    else:
+        targets = _standardizer(model, model.target_standardizer, pilot.Y, pilot.weights)
+        target_map = _target_map(model, pilot, targets, (seeds[1], input_map.n_features))
+    return Pipeline(
+        (inputs, input_map),
+        (targets, target_map),
+        _moment(model, input_map, target_map),
+        resolve_service(model.solver),
+        n_components=model.n_components,
+        seed=seeds[2],
+        align=model.align,
+    )
+
+
+def _seeds(random_state: int | RandomState | None) -> list[int]:
+    """Draw the seeds of the input map, the target map and the service, in this order."""
+    random = random_state if isinstance(random_state, RandomState) else RandomState(random_state)
+    return [int(seed) for seed in random.randint(np.iinfo(np.int32).max, size=3)]
+
+
+def _standardizer(
+    model: Any, ready: Standardizer | None, rows: Floats, weights: Floats
+) -> Standardizer:
+    """Make the standardiser, or copy the ready-made one so that the caller's stays as it is."""
+    if ready is not None:
+        return copy.deepcopy(ready)
+    if model.standardize is None:
+        return NoStandardizer()
+    forgetting = model.forgetting if model.forget_standardizers else 1.0
+    causal = CausalStandardizer(rows.shape[1], variance_rule(model.variance_floor), forgetting)
+    if model.standardize == "causal":
+        return causal
+    causal.forgetting = 1.0
+    causal.scan(rows, weights)
+    return FrozenStandardizer.of(causal)
+
+
+def _bandwidth(rule: str | float, rows: Floats, weights: Floats, like: Standardizer) -> float:
+    """Apply a bandwidth rule to rows as they will be standardised."""
+    if rule == "sqrt-dim":
+        return sqrt_dimension(rows.shape[1])
+    if rule == "median":
+        return median_distance(copy.deepcopy(like).scan(rows, weights))
+    return float(rule)
+
+
+def _input_map(model: Any, pilot: Rows, inputs: Standardizer, seed: int) -> FeatureMap:
+    """Draw the input map, or take the ready-made one."""
+    if model.input_map is not None:
+        ready: FeatureMap = model.input_map
+        return ready
+    return FourierMap.sample(
+        pilot.X.shape[1],
+        model.n_random_features,
+        bandwidth=_bandwidth(model.bandwidth, pilot.X, pilot.weights, inputs),
+        kernel=model.kernel,
+        sampling=model.sampling,
+        seed=seed,
+    )
+
+
+def _target_map(
+    model: Any, pilot: Rows, targets: Standardizer, seed_and_width: tuple[int, int]
+) -> FeatureMap:
+    """Draw the target map of a regression, or take the ready-made one."""
+    if model.target_map is not None:
+        ready: FeatureMap = model.target_map
+        return ready
+    seed, default_width = seed_and_width
+    return FourierMap.sample(
+        pilot.Y.shape[1],
+        model.n_target_features or default_width,
+        bandwidth=_bandwidth(model.target_bandwidth, pilot.Y, pilot.weights, targets),
+        kernel=model.kernel,
+        sampling=model.sampling,
+        seed=seed,
+    )
+
+
+def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> CrossMoment:
+    """Make an empty moment; scalar responses are compressed."""
+    compression = None
+    if model.compress and isinstance(target_map, FourierMap) and target_map.n_inputs == 1:
+        compression = TargetCompression(target_map.n_features)
+    return CrossMoment(
+        input_map.n_features,
+        target_map.n_features,
+        forgetting=model.forgetting,
+        labels=isinstance(target_map, OneHotMap),
+        compression=compression,
+    )

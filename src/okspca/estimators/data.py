@@ -1,0 +1,147 @@
+"""What comes in from outside is checked here, once, before anything is learned from it."""
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okspca.errors import DataError
+from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
+
+LARGEST = 1e150
+REGRESSION, CLASSIFICATION = "regression", "classification"
+
+
+class Labels(NamedTuple):
+    """Class labels of a block as plain Python values, and what kind they are."""
+
+    values: list[Hashable]
+    kind: str
+
+
+def check_values(array: Floats, name: str) -> None:
+    """Raise one error naming row and column where a value is not finite or is above 1e150."""
+    if array.size == 0:
+        return
+    rows = np.ascontiguousarray(array.reshape(array.shape[0], -1))
+    found = _first_bad(rows, LARGEST)
+    if found < 0:
+        return
+    row, column = divmod(found, rows.shape[1])
+    value = rows[row, column]
+    place = f"row {row}" if array.ndim == 1 else f"row {row}, column {column}"
+    if np.isnan(value):
+        problem = f"{name} contains NaN at {place}; fill or drop missing values first."
+    elif np.isinf(value):
+        problem = f"{name} contains inf (infinity) at {place}; replace or drop it first."
+    else:
+        problem = (
+            f"{name} contains {value:g} at {place}, beyond the largest magnitude that can be "
+            f"squared safely, {LARGEST:g}; rescale that column."
+        )
+    raise DataError(f"{problem} Nothing was learned from this block.")
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Return one non-negative weight per row."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as failure:
+        message = f"sample_weight must hold numbers ({failure})."
+        raise DataError(message) from failure
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        message = f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!"
+        raise DataError(message)
+    check_values(weights, "sample_weight")
+    if weights.min(initial=0.0) < 0.0:
+        row = int(np.argmin(weights))
+        message = f"sample_weight is {weights[row]:g} at row {row}; weights cannot be negative."
+        raise DataError(message)
+    return weights
+
+
+def task_of(y: Any) -> str:
+    """Tell the task from the dtype alone: floating point means regression, all else labels."""
+    dtype = getattr(y, "dtype", None)
+    if dtype is not None and _is_categorical(dtype):
+        return CLASSIFICATION
+    return REGRESSION if np.asarray(y).dtype.kind == "f" else CLASSIFICATION
+
+
+def check_numbers(y: Any, n_rows: int) -> Floats:
+    """Return a numeric response as an n x d_y matrix."""
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as failure:
+        message = (
+            f"y must be numeric for a regression target ({failure}); "
+            "for labels use a model with task='classification'."
+        )
+        raise DataError(message) from failure
+    if numbers.ndim not in (1, 2):
+        message = (
+            f"y has {numbers.ndim} dimensions; give one value or one row of values per row of X."
+        )
+        raise DataError(message)
+    check_values(numbers, "y")
+    _check_length(numbers.shape[0], n_rows)
+    return np.ascontiguousarray(numbers.reshape(n_rows, -1))
+
+
+def check_labels(y: Any, n_rows: int) -> Labels:
+    """Return class labels as plain values of one kind: number, text or truth value."""
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        message = f"y has shape {array.shape}; class labels must be one value per row of X."
+        raise DataError(message)
+    _check_length(array.shape[0], n_rows)
+    if array.dtype.kind == "f":
+        check_values(array, "y")
+    values = array.tolist()
+    kinds = {_kind(value, row) for row, value in enumerate(values)}
+    if len(kinds) > 1:
+        message = f"y mixes {' and '.join(sorted(kinds))}; labels must be of one kind."
+        raise DataError(message)
+    return Labels(values, kinds.pop() if kinds else "numbers")
+
+
+def _check_length(n_targets: int, n_rows: int) -> None:
+    """Raise where X and y differ in length."""
+    if n_targets != n_rows:
+        message = f"X has {n_rows} rows but y has {n_targets}: inconsistent numbers of samples."
+        raise DataError(message)
+
+
+def _is_categorical(dtype: Any) -> bool:
+    """Recognise pandas and polars categorical dtypes by name, without importing either."""
+    return str(dtype).lower().startswith(("category", "categorical", "enum"))
+
+
+def _kind(value: object, row: int) -> str:
+    """Name the kind of one label."""
+    if isinstance(value, bool):
+        return "truth values"
+    if isinstance(value, int | float) and value == value:
+        return "numbers"
+    if isinstance(value, str):
+        return "text"
+    message = f"y contains {value!r} at row {row}; a label must be a whole number, text or bool."
+    raise DataError(message)
+
+
+@compiled
+def _first_bad(rows: NDArray[np.float64], limit: float) -> int:
+    """Flat position of the first value not finite or above ``limit``; -1 if there is none."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            if not abs(rows[i, j]) <= limit:
+                return i * rows.shape[1] + j
+    return -1

@@ -1,0 +1,85 @@
+"""The attributes a fitted model shows; all are read from its pipeline when asked for."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okspca.estimators.building import Rows
+from okspca.estimators.intake import Intake
+from okspca.features import FeatureMap
+from okspca.moments import CrossMoment
+from okspca.numerics.arrays import Floats
+from okspca.pipeline import Pipeline
+from okspca.standardize import Standardizer
+
+
+class FittedAttributes:
+    """Read-only views that exist once a model has learned."""
+
+    n_components: int
+    _intake: Intake
+    _pipeline: Pipeline | None
+    _pilot: Rows | None
+
+    @property
+    def components_(self) -> Floats:
+        """What `transform` multiplies with, one component per row."""
+        return np.ascontiguousarray(self._fitted("components_").embedding_basis().T)
+
+    @property
+    def singular_values_(self) -> Floats:
+        """Singular values of C̄ (divisor: total weight) along the components."""
+        values = self._fitted("singular_values_").maintained().singular_values
+        return np.pad(values, (0, self.n_components - values.size))
+
+    @property
+    def moment_(self) -> CrossMoment:
+        """The accumulated moment."""
+        return self._fitted("moment_").moment
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Classes in the order of the columns of the moment."""
+        intake = self.__dict__.get("_intake")
+        if intake is None or intake.labels is None:
+            message = "classes_ exists only after labels were learned."
+            raise AttributeError(message)
+        return np.array(intake.labels.classes)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of rows learned."""
+        if self.__dict__.get("_intake") is None:
+            message = "n_samples_seen_ exists only after rows were learned."
+            raise AttributeError(message)
+        held_back = 0 if self._pilot is None else len(self._pilot)
+        return held_back if self._pipeline is None else self._pipeline.rows
+
+    @property
+    def input_map_(self) -> FeatureMap:
+        """The input map in use."""
+        return self._fitted("input_map_").input_map
+
+    @property
+    def target_map_(self) -> FeatureMap:
+        """The target map in use."""
+        return self._fitted("target_map_").target_map
+
+    @property
+    def input_standardizer_(self) -> Standardizer:
+        """The standardiser of the inputs."""
+        return self._fitted("input_standardizer_").input_standardizer
+
+    @property
+    def target_standardizer_(self) -> Standardizer:
+        """The standardiser of the response."""
+        return self._fitted("target_standardizer_").target_standardizer
+
+    def _fitted(self, name: str) -> Pipeline:
+        """Return the pipeline, or raise as an attribute that does not exist yet would."""
+        pipeline: Pipeline | None = self.__dict__.get("_pipeline")
+        if pipeline is None:
+            message = f"{name} exists only after enough rows were learned."
+            raise AttributeError(message)
+        return pipeline

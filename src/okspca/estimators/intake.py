@@ -1,0 +1,135 @@
+"""The door of an estimator: admits a block whole or rejects it whole, and turns y into numbers.
+
+:meth:`Intake.admit` checks everything and changes nothing.  :meth:`Intake.commit` cannot fail.  So
+a rejected block leaves the state as it was, to the last byte.
+"""
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from okspca.errors import DataError, ManyClassesWarning
+from okspca.estimators.building import Rows
+from okspca.estimators.data import (
+    CLASSIFICATION,
+    REGRESSION,
+    Labels,
+    check_labels,
+    check_numbers,
+    check_weights,
+    task_of,
+)
+from okspca.features import OneHotMap
+from okspca.numerics.arrays import Floats
+from okspca.services import Service
+
+MANY_CLASSES = 100
+
+
+@dataclass
+class Admitted:
+    """A block that passed every check: only rows of positive weight are left."""
+
+    task: str
+    X: Floats
+    weights: Floats
+    numbers: Floats | None
+    labels: Labels | None
+    classes: list[Hashable]
+
+
+class Intake:
+    """What is known about the target so far: the task, the classes, the number of outputs."""
+
+    def __init__(self, task: str, service: Service[Any]) -> None:
+        self._declared = task
+        self._service = service
+        self.task: str | None = None
+        self.labels: OneHotMap | None = None
+        self._label_kind: str | None = None
+        self._n_outputs: int | None = None
+
+    def admit(
+        self, X: Floats, y: Any, sample_weight: Any, classes: Sequence[Hashable] | None
+    ) -> Admitted:
+        """Check targets and weights of a block whose X is already checked; change nothing."""
+        weights = check_weights(sample_weight, X.shape[0])
+        task = self._task(y)
+        kept = weights > 0.0
+        if task == REGRESSION:
+            numbers = self._admit_numbers(y, X.shape[0])[kept]
+            return Admitted(task, X[kept], weights[kept], numbers, None, [])
+        labels = check_labels(y, X.shape[0])
+        self._check_kind(labels.kind)
+        values = [value for value, keep in zip(labels.values, kept, strict=True) if keep]
+        declared = [] if classes is None else check_labels(classes, len(classes)).values
+        admitted = Admitted(
+            task, X[kept], weights[kept], None, Labels(values, labels.kind), declared
+        )
+        self._check_classes(admitted, np.asarray(y).dtype.kind)
+        return admitted
+
+    def commit(self, admitted: Admitted) -> Rows:
+        """Take over what an admitted block tells and return it as numbers."""
+        self.task = admitted.task
+        if admitted.numbers is not None:
+            self._n_outputs = admitted.numbers.shape[1]
+            return Rows(admitted.X, admitted.numbers, admitted.weights)
+        assert admitted.labels is not None
+        if self.labels is None:
+            self.labels = OneHotMap()
+        self.labels.learn(admitted.classes)
+        self.labels.learn(admitted.labels.values)
+        self._label_kind = admitted.labels.kind
+        return Rows(admitted.X, self.labels.index(admitted.labels.values), admitted.weights)
+
+    def _task(self, y: Any) -> str:
+        """Return the task: declared, or fixed by the first block, or told by the dtype."""
+        told = task_of(y)
+        if self._declared != "auto":
+            return self._declared
+        if self.task == CLASSIFICATION and told == REGRESSION:
+            message = (
+                "y holds floating-point numbers, but earlier blocks held class labels; "
+                "convert it, or fix the meaning with task='classification' or task='regression'."
+            )
+            raise DataError(message)
+        return self.task or told
+
+    def _admit_numbers(self, y: Any, n_rows: int) -> Floats:
+        """Check a numeric response against earlier blocks and the service."""
+        numbers = check_numbers(y, n_rows)
+        if self._n_outputs is not None and numbers.shape[1] != self._n_outputs:
+            message = f"y has {numbers.shape[1]} columns, but earlier blocks had {self._n_outputs}."
+            raise DataError(message)
+        self._check_service(labels=False, n_targets=numbers.shape[1])
+        return numbers
+
+    def _check_kind(self, kind: str) -> None:
+        """Raise where labels change from numbers to text or the like."""
+        if self._label_kind is not None and kind != self._label_kind:
+            message = f"y holds {kind}, but earlier blocks held {self._label_kind} as labels."
+            raise DataError(message)
+
+    def _check_classes(self, admitted: Admitted, dtype_kind: str) -> None:
+        """Raise where the service cannot serve them; warn where they look like quantities."""
+        assert admitted.labels is not None
+        known = set() if self.labels is None else set(self.labels.classes)
+        after = known | set(admitted.classes) | set(admitted.labels.values)
+        self._check_service(labels=True, n_targets=len(after))
+        newly_many = len(after) > MANY_CLASSES >= len(known)
+        if newly_many and self._declared == "auto" and dtype_kind in "iu":
+            message = (
+                f"y holds {len(after)} different whole numbers, taken as class labels; "
+                "if they are quantities, use task='regression'."
+            )
+            warnings.warn(message, ManyClassesWarning, stacklevel=6)
+
+    def _check_service(self, *, labels: bool, n_targets: int) -> None:
+        """Raise where the service objects to such a target."""
+        objection = self._service.objection(labels=labels, n_targets=n_targets)
+        if objection is not None:
+            raise DataError(objection)

@@ -1,0 +1,92 @@
+"""Checks of constructor parameters; each message names the parameter, its value and the remedy."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from okspca.features import FeatureMap
+from okspca.features.fourier import KERNELS, SAMPLINGS
+from okspca.services import BY_NAME, Service
+from okspca.standardize import Standardizer
+
+CHOICES: dict[str, tuple[str | None, ...]] = {
+    "task": ("auto", "classification", "regression"),
+    "kernel": KERNELS,
+    "sampling": SAMPLINGS,
+    "objective": ("covariance",),
+    "standardize": ("causal", "frozen", None),
+}
+POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
+    "bandwidth": ("sqrt-dim", "median"),
+    "target_bandwidth": ("sqrt-dim", "median"),
+    "variance_floor": ("relative", "paper"),
+}
+READY_MADE: dict[str, type] = {
+    "input_map": FeatureMap,
+    "target_map": FeatureMap,
+    "input_standardizer": Standardizer,
+    "target_standardizer": Standardizer,
+}
+
+
+def check_parameters(model: Any) -> None:
+    """Raise for the first parameter whose value cannot be used."""
+    for name in ("n_components", "n_random_features", "n_target_features"):
+        value = getattr(model, name)
+        if not _is_count(value) and not (value is None and name == "n_target_features"):
+            _reject(name, value, "a positive whole number")
+    for name, allowed in CHOICES.items():
+        value = getattr(model, name)
+        if value not in allowed:
+            _reject(name, value, f"one of {', '.join(map(repr, allowed))}")
+    for name, named in POSITIVE_OR_NAMED.items():
+        value = getattr(model, name)
+        if value not in named and not _is_positive(value):
+            _reject(name, value, f"a positive number or one of {', '.join(map(repr, named))}")
+    if not (_is_positive(model.forgetting) and model.forgetting <= 1.0):
+        _reject("forgetting", model.forgetting, "a number above 0 and at most 1")
+    _check_objects(model)
+
+
+def check_width(n_components: int, n_features: int) -> None:
+    """Raise where more components are asked for than the input map has features."""
+    if n_components > n_features:
+        message = (
+            f"n_components={n_components} is more than the {n_features} input features; "
+            "lower it or raise n_random_features."
+        )
+        raise ValueError(message)
+
+
+def _check_objects(model: Any) -> None:
+    """Check the solver and the ready-made parts."""
+    solver = model.solver
+    if not isinstance(solver, Service) and not (isinstance(solver, str) and solver in BY_NAME):
+        _reject("solver", solver, f"a service object or one of {', '.join(map(repr, BY_NAME))}")
+    for name, kind in READY_MADE.items():
+        value = getattr(model, name)
+        if value is not None and not isinstance(value, kind):
+            _reject(name, value, f"a {kind.__name__} or None")
+    if model.input_map is None:
+        check_width(model.n_components, model.n_random_features)
+    else:
+        check_width(model.n_components, model.input_map.n_features)
+
+
+def _is_count(value: object) -> bool:
+    """Whether a value is a positive whole number."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _is_positive(value: object) -> bool:
+    """Whether a value is a positive finite number."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    return bool(np.isfinite(float(value)) and float(value) > 0.0)
+
+
+def _reject(name: str, value: object, remedy: str) -> None:
+    """Raise the one form of message."""
+    message = f"{name}={value!r} cannot be used; give {remedy}."
+    raise ValueError(message)

@@ -1,0 +1,8 @@
+"""Feature maps: what turns standardised rows or labels into the coordinates of the moment."""
+
+from okspca.features.base import FeatureMap
+from okspca.features.fourier import FourierMap
+from okspca.features.identity import IdentityMap
+from okspca.features.one_hot import OneHotMap
+
+__all__ = ["FeatureMap", "FourierMap", "IdentityMap", "OneHotMap"]

@@ -1,0 +1,150 @@
+r"""Random Fourier features of a stationary kernel.
+
+    phi(z) = sqrt(2 / D) cos(W z + b),      W: D x d,   b ~ Uniform(0, 2 pi)
+
+The rows of ``W`` are drawn from the spectral density of the kernel; ``s`` is the bandwidth.
+
+=============  ==========================================  =====================================
+kernel         k(z, z')                                    a row of W
+=============  ==========================================  =====================================
+gaussian       exp(-||z - z'||^2 / (2 s^2))                normal, standard deviation 1/s
+laplacian      exp(-||z - z'||_1 / s)                      independent Cauchy, scale 1/s
+matern12, 32,  Matern with smoothness 1/2, 3/2, 5/2 and    multivariate t with 1, 3, 5 degrees
+52             length scale s                              of freedom, divided by s
+=============  ==========================================  =====================================
+
+With ``sampling="orthogonal"`` the rows come in blocks of d mutually orthogonal directions whose
+lengths keep the distribution of the kernel; this needs a rotation-invariant kernel, so not the
+Laplacian.
+
+Draws use NumPy's ``RandomState``, whose streams never change between NumPy versions: the same seed
+gives the same map for ever.
+"""
+
+from typing import Self
+
+import numpy as np
+from numpy.random import RandomState
+
+from okspca.features.base import FeatureMap
+from okspca.numerics.arrays import Floats, frozen
+from okspca.numerics.orthonormal import signed_qr
+
+MATERN_DEGREES = {"matern12": 1, "matern32": 3, "matern52": 5}
+KERNELS = ("gaussian", "laplacian", *MATERN_DEGREES)
+SAMPLINGS = ("plain", "orthogonal")
+
+
+class FourierMap(FeatureMap):
+    """Cosine features with fixed weights and phases.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_features, n_inputs)
+        Frequencies.
+    phases : ndarray of shape (n_features,)
+        Offsets in radians.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> phi = FourierMap.sample(3, 8, bandwidth=1.0, seed=0)
+    >>> phi.transform(np.zeros((2, 3))).shape
+    (2, 8)
+    """
+
+    def __init__(self, weights: Floats, phases: Floats) -> None:
+        self.weights = frozen(np.atleast_2d(weights))
+        self.phases = frozen(np.ravel(phases))
+        if self.phases.shape != (self.weights.shape[0],):
+            message = (
+                f"weights has {self.weights.shape[0]} rows but phases has {self.phases.size} "
+                "entries; a map needs one phase per feature."
+            )
+            raise ValueError(message)
+        self._amplitude = float(np.sqrt(2.0 / self.weights.shape[0]))
+
+    @classmethod
+    def sample(
+        cls,
+        n_inputs: int,
+        n_features: int,
+        *,
+        bandwidth: float,
+        kernel: str = "gaussian",
+        sampling: str = "plain",
+        seed: int | RandomState = 0,
+    ) -> Self:
+        """Draw the frequencies of ``kernel``, then the phases."""
+        _check_choice("kernel", kernel, KERNELS)
+        _check_choice("sampling", sampling, SAMPLINGS)
+        random = seed if isinstance(seed, RandomState) else RandomState(seed)
+        draw = _orthogonal_rows if sampling == "orthogonal" else _plain_rows
+        weights = draw(n_inputs, n_features, kernel, random) / bandwidth
+        return cls(weights, random.uniform(0.0, 2.0 * np.pi, n_features))
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns it takes."""
+        return int(self.weights.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns it returns."""
+        return int(self.weights.shape[0])
+
+    def transform(self, Z: Floats) -> Floats:
+        """Map rows to cosine features."""
+        features = Z @ self.weights.T
+        features += self.phases
+        np.cos(features, out=features)
+        features *= self._amplitude
+        return features
+
+    def equals(self, other: FeatureMap) -> bool:
+        """Tell whether the other map has the same weights and phases."""
+        return (
+            isinstance(other, FourierMap)
+            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.phases, other.phases)
+        )
+
+
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Raise where ``value`` is none of ``allowed``."""
+    if value not in allowed:
+        message = f"{name}={value!r} is not known; choose one of {', '.join(allowed)}."
+        raise ValueError(message)
+
+
+def _plain_rows(n_inputs: int, n_features: int, kernel: str, random: RandomState) -> Floats:
+    """Independent rows of the spectral density at bandwidth one."""
+    if kernel == "laplacian":
+        return np.asarray(random.standard_cauchy((n_features, n_inputs)))
+    normal: Floats = random.standard_normal((n_features, n_inputs))
+    return normal * _tail_factor(n_features, kernel, random)
+
+
+def _orthogonal_rows(n_inputs: int, n_features: int, kernel: str, random: RandomState) -> Floats:
+    """Rows in orthogonal blocks, with independent lengths of the right distribution."""
+    if kernel == "laplacian":
+        message = (
+            "sampling='orthogonal' needs a rotation-invariant kernel; "
+            "use kernel='matern12' or sampling='plain' instead of 'laplacian'."
+        )
+        raise ValueError(message)
+    blocks = []
+    for _ in range(-(-n_features // n_inputs)):
+        blocks.append(signed_qr(random.standard_normal((n_inputs, n_inputs)))[0].T)
+    directions = np.concatenate(blocks)[:n_features]
+    lengths = np.linalg.norm(random.standard_normal((n_features, n_inputs)), axis=1)
+    return directions * lengths[:, np.newaxis] * _tail_factor(n_features, kernel, random)
+
+
+def _tail_factor(n_features: int, kernel: str, random: RandomState) -> Floats:
+    """Turn normal rows into multivariate-t rows for a Matern kernel; ones for the Gaussian."""
+    if kernel == "gaussian":
+        return np.ones((n_features, 1))
+    degrees = MATERN_DEGREES[kernel]
+    chi_square: Floats = random.chisquare(degrees, (n_features, 1))
+    return np.sqrt(degrees / chi_square)

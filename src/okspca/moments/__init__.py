@@ -1,0 +1,6 @@
+"""The centred cross-moment: the one statistic that every service consumes."""
+
+from okspca.moments.cross_moment import CrossMoment, MomentArrays, Target
+from okspca.moments.target_compression import TargetCompression
+
+__all__ = ["CrossMoment", "MomentArrays", "Target", "TargetCompression"]

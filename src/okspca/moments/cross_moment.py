@@ -1,0 +1,382 @@
+r"""The centred cross-moment between input features phi (D_x) and target features psi (D_y).
+
+With weights ``w_i`` (after forgetting) and total ``W``,
+
+    S = sum_i w_i (phi_i - mu_phi)(psi_i - mu_psi)^T,     C̄ = S / W,     C = S / (W - 1)  (Bessel).
+
+S is kept by the centred recursions of :mod:`okspca.numerics.running`: a rank-one change per row, a
+product per block, Chan's formula for a merge.  It equals ``R - mu mu^T`` of raw running moments
+algebraically and does not cancel.
+
+Layout: ``sums`` holds S *transposed*, one row per target coordinate, so that a class that appears
+late or a new direction of the compression is an appended row of zeros, and every kernel runs along
+contiguous memory.
+
+A moment at rounding level *is* zero: ``||C̄||_F <= 64 eps s_phi s_psi`` with ``s`` the running root
+mean square of the feature norms.
+"""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from okspca.errors import MergeError
+from okspca.moments.target_compression import TargetCompression
+from okspca.numerics.arrays import Floats, Integers, unit_scaled
+from okspca.numerics.compiled import compiled
+from okspca.numerics.running import pooled_mean, update_comoment
+
+ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+WEIGHT, LEFT_SQUARE, RIGHT_SQUARE, DROPPED_SQUARE = range(4)
+
+
+class MomentArrays(NamedTuple):
+    """The moment as compiled kernels see it; every array is changed in place.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (width, D_x)
+        S transposed.
+    left_mean, right_mean : ndarray
+        Running means of phi and of the (possibly compressed) psi.
+    totals : ndarray of shape (4,)
+        Total weight; running means of ||phi||^2, of ||psi||^2 and of the squared compression
+        residual.
+    """
+
+    sums: Floats
+    left_mean: Floats
+    right_mean: Floats
+    totals: Floats
+
+
+class EncodedRows(NamedTuple):
+    """Rows ready to be learned: features, stored target coordinates, weights, squared residuals."""
+
+    Phi: Floats
+    coordinates: Floats
+    weights: Floats
+    dropped: Floats
+
+
+class Change(NamedTuple):
+    """The rank-one change ``scale right left^T`` that one row made to ``sums``."""
+
+    left: Floats
+    right: Floats
+    scale: float
+
+
+class Target(NamedTuple):
+    """The moment at one moment in time, as services and certificates see it.
+
+    Attributes
+    ----------
+    Ct : ndarray of shape (width, D_x)
+        C̄ transposed, divided by ``scale``; its largest magnitude is in [0.5, 1) unless it is zero.
+    scale : float
+        The power of two that was divided out.
+    dropped : float
+        Bound on the Frobenius norm of what compression left out, in units of ``scale``.
+    is_zero : bool
+        The moment is at rounding level: there is no target.
+    labels : bool
+        The target features are centred labels, so the rows of ``Ct`` sum to zero.
+    """
+
+    Ct: Floats
+    scale: float
+    dropped: float
+    is_zero: bool
+    labels: bool
+
+
+class CrossMoment:
+    """Weighted centred cross-moment: update by row or block, merge, forget.
+
+    Parameters
+    ----------
+    n_left, n_right : int
+        Number of input and target features.
+    forgetting : float
+        Factor applied to everything seen, once per row; 1 forgets nothing.
+    labels : bool
+        Target features are class indicators (columns may be added later).
+    compression : TargetCompression, optional
+        Store the moment in the compressed coordinates of the target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> moment = CrossMoment(1, 1)
+    >>> x = np.array([[0.0], [1.0], [2.0]])
+    >>> moment.update(x, 3.0 * x, np.ones(3))
+    >>> moment.matrix().tolist(), moment.bessel().tolist()
+    ([[2.0]], [[3.0]])
+    """
+
+    def __init__(
+        self,
+        n_left: int,
+        n_right: int,
+        *,
+        forgetting: float = 1.0,
+        labels: bool = False,
+        compression: TargetCompression | None = None,
+    ) -> None:
+        self.forgetting = forgetting
+        self.labels = labels
+        self.compression = compression
+        #: Set by whoever standardises the response: all responses so far were alike.
+        self.is_constant = False
+        self.rows = 0
+        width = n_right if compression is None else compression.rank
+        self._buffer = np.zeros((max(width, 1), n_left))
+        self._width = width
+        self._left_mean = np.zeros(n_left)
+        self._right_mean = np.zeros(width)
+        self._totals = np.zeros(4)
+
+    @property
+    def weight(self) -> float:
+        """Total weight, after forgetting."""
+        return float(self._totals[WEIGHT])
+
+    @property
+    def width(self) -> int:
+        """Number of target coordinates that are stored."""
+        return self._width
+
+    @property
+    def arrays(self) -> MomentArrays:
+        """The live arrays, for kernels that change them in place."""
+        return MomentArrays(
+            self._buffer[: self._width], self._left_mean, self._right_mean, self._totals
+        )
+
+    def matrix(self) -> Floats:
+        """C̄ as a dense D_x x D_y matrix (divisor: total weight)."""
+        sums = self._expanded(self.arrays.sums)
+        return np.ascontiguousarray(sums.T) / max(self.weight, np.finfo(np.float64).tiny)
+
+    def bessel(self) -> Floats:
+        """C with divisor ``weight - 1``; zero while the weight is at most one."""
+        if self.weight <= 1.0:
+            return np.zeros_like(self.matrix())
+        return self.matrix() * (self.weight / (self.weight - 1.0))
+
+    def means(self) -> tuple[Floats, Floats]:
+        """Running means of the input and of the (uncompressed) target features."""
+        return self._left_mean.copy(), self._expanded(self._right_mean[:, np.newaxis])[:, 0]
+
+    def encode(self, Phi: Floats, Psi: Floats, weights: Floats) -> EncodedRows:
+        """Describe target features in stored coordinates.
+
+        Makes room for what is new: late classes, new directions of the compression.
+        """
+        dropped = np.zeros(Psi.shape[0])
+        if self.compression is not None:
+            coordinates, dropped = self.compression.encode(Psi)
+            if self.compression.is_worthwhile:
+                Psi = coordinates
+            else:
+                self._decompress()
+                dropped = np.zeros(Psi.shape[0])
+        self._widen(Psi.shape[1])
+        return EncodedRows(Phi, np.ascontiguousarray(Psi), weights, dropped)
+
+    def update(self, Phi: Floats, Psi: Floats, weights: Floats) -> None:
+        """Learn a block of rows by matrix products."""
+        if Phi.shape[0] == 1:
+            self.update_row(Phi, Psi, weights)
+            return
+        rows = self.encode(Phi, Psi, weights)
+        n = Phi.shape[0]
+        faded = weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
+        block_weight = float(faded.sum())
+        block = _summary(rows, faded / block_weight)
+        self._pool(block._replace(sums=block.sums * block_weight), block_weight, n)
+
+    def update_row(self, Phi: Floats, Psi: Floats, weights: Floats) -> Change:
+        """Learn one row (given as one-row matrices) and return the change it made to ``sums``."""
+        rows = self.encode(Phi, Psi, weights)
+        left, right = np.empty(Phi.shape[1]), np.empty(self.width)
+        scale = add_row(self.arrays, rows, 0, self.forgetting, left, right)
+        self.rows += 1
+        return Change(left, right, scale)
+
+    def merge(self, other: Self) -> None:
+        """Pool another moment over the same feature maps into this one."""
+        if self.forgetting != other.forgetting or self.labels != other.labels:
+            message = "The moments differ in their forgetting factor or kind of target."
+            raise MergeError(message)
+        if self.forgetting < 1.0 and self.rows != other.rows:
+            message = (
+                "Moments that forget can be pooled only at equal clocks: "
+                f"{self.rows} and {other.rows} rows were learned."
+            )
+            raise MergeError(message)
+        theirs = self._in_my_coordinates(other)
+        decay_rows = 0  # clocks are equal, so neither side has faded more than the other
+        self._pool(theirs, other.weight, decay_rows)
+        if self.forgetting == 1.0:
+            self.rows += other.rows
+
+    def with_columns(self, columns: Integers, n_right: int) -> "CrossMoment":
+        """Return a copy whose target coordinate ``j`` is column ``columns[j]`` of ``n_right``."""
+        mine = self.arrays
+        moved = CrossMoment(
+            mine.sums.shape[1], n_right, forgetting=self.forgetting, labels=self.labels
+        )
+        moved.arrays.sums[columns] = mine.sums[: len(columns)]
+        moved.arrays.right_mean[columns] = mine.right_mean[: len(columns)]
+        moved.arrays.left_mean[...] = mine.left_mean
+        moved.arrays.totals[...] = mine.totals
+        moved.rows = self.rows
+        return moved
+
+    def target(self) -> Target:
+        """Snapshot of C̄ for services."""
+        arrays = self.arrays
+        weight = max(self.weight, np.finfo(np.float64).tiny)
+        # Scale before dividing by the weight: sums near the largest number must not overflow.
+        scaled, factor = unit_scaled(arrays.sums)
+        Ct, rest = unit_scaled(scaled / weight)
+        scale = factor * rest
+        norm_left, norm_right = (
+            np.sqrt(self._totals[LEFT_SQUARE]),
+            np.sqrt(self._totals[RIGHT_SQUARE]),
+        )
+        level = ROUNDING * norm_left * norm_right / scale
+        is_zero = self.is_constant or bool(np.linalg.norm(Ct) <= level)
+        dropped = float(norm_left * np.sqrt(self._totals[DROPPED_SQUARE]) / scale)
+        return Target(Ct, scale, dropped, is_zero, self.labels)
+
+    def _pool(self, theirs: MomentArrays, their_weight: float, decay_rows: int) -> None:
+        """Chan's formula, after this moment has faded by ``decay_rows`` rows."""
+        mine = self.arrays
+        fade = self.forgetting**decay_rows
+        my_weight = fade * self.weight
+        total = my_weight + their_weight
+        if total <= 0.0:
+            return
+        share = their_weight / total
+        left = theirs.left_mean - mine.left_mean
+        right = theirs.right_mean - mine.right_mean
+        mine.sums[...] = fade * mine.sums + theirs.sums + np.outer(my_weight * share * right, left)
+        mine.left_mean[...] = pooled_mean(mine.left_mean, theirs.left_mean, share)
+        mine.right_mean[...] = pooled_mean(mine.right_mean, theirs.right_mean, share)
+        mine.totals[1:] = pooled_mean(mine.totals[1:], theirs.totals[1:], share)
+        mine.totals[WEIGHT] = total
+        self.rows += decay_rows
+
+    def _in_my_coordinates(self, other: Self) -> MomentArrays:
+        """The other's arrays, expressed in this moment's target coordinates."""
+        theirs = other.arrays
+        if self.compression is not None and other.compression is not None:
+            basis = self.compression.include(other.compression)
+            if self.compression.is_worthwhile:
+                self._widen(self.compression.rank)
+                return MomentArrays(
+                    basis.T @ theirs.sums,
+                    theirs.left_mean,
+                    basis.T @ theirs.right_mean,
+                    other._totals_after_translation(),
+                )
+        self._decompress()
+        sums = other._expanded(theirs.sums)
+        right_mean = other._expanded(theirs.right_mean[:, np.newaxis])[:, 0]
+        self._widen(sums.shape[0])
+        missing = self._width - sums.shape[0]
+        return theirs._replace(
+            sums=np.pad(sums, ((0, missing), (0, 0))), right_mean=np.pad(right_mean, (0, missing))
+        )
+
+    def _totals_after_translation(self) -> Floats:
+        """Totals whose dropped part also covers a change to another compression's coordinates."""
+        totals = self._totals.copy()
+        if self.compression is not None:
+            # Every direction may lose ``tolerance``, and (a + b)^2 <= 2 a^2 + 2 b^2.
+            lost = self.compression.rank * self.compression.tolerance**2 * totals[RIGHT_SQUARE]
+            totals[DROPPED_SQUARE] = 2.0 * (totals[DROPPED_SQUARE] + lost)
+        return totals
+
+    def _expanded(self, rows: Floats) -> Floats:
+        """Turn rows over stored coordinates into rows over all target features."""
+        if self.compression is None:
+            return rows.copy()
+        # The basis may already hold directions that no row has used yet.
+        return self.compression.directions[: rows.shape[0]].T @ rows
+
+    def _decompress(self) -> None:
+        """Store the moment over all target features from now on."""
+        if self.compression is None:
+            return
+        sums = self._expanded(self.arrays.sums)
+        self._right_mean = self._expanded(self._right_mean[:, np.newaxis])[:, 0]
+        self._buffer, self._width, self.compression = sums, sums.shape[0], None
+
+    def _widen(self, width: int) -> None:
+        """Append zero rows; capacity doubles, so many late classes cost no quadratic copying."""
+        if width <= self._width:
+            return
+        if width > self._buffer.shape[0]:
+            grown = np.zeros((max(width, 2 * self._buffer.shape[0]), self._buffer.shape[1]))
+            grown[: self._width] = self._buffer[: self._width]
+            self._buffer = grown
+        self._right_mean = np.pad(self._right_mean, (0, width - self._width))
+        self._width = width
+
+
+def _summary(rows: EncodedRows, shares: Floats) -> MomentArrays:
+    """Centred moment of one block, for weights that sum to one."""
+    Phi, Psi = rows.Phi, rows.coordinates
+    left_mean, right_mean = shares @ Phi, shares @ Psi
+    centred_right = (Psi - right_mean) * shares[:, np.newaxis]
+    sums = centred_right.T @ (Phi - left_mean)
+    dropped = float(shares @ rows.dropped)
+    totals = [1.0, _mean_square(Phi, shares), _mean_square(Psi, shares), dropped]
+    return MomentArrays(sums, left_mean, right_mean, np.array(totals))
+
+
+def _mean_square(rows: Floats, shares: Floats) -> float:
+    """Weighted mean of the squared row norms."""
+    return float(shares @ np.einsum("ij,ij->i", rows, rows))
+
+
+@compiled
+def add_row(
+    moment: MomentArrays,
+    rows: EncodedRows,
+    i: int,
+    forgetting: float,
+    left: Floats,
+    right: Floats,
+) -> float:
+    """Learn row ``i`` of ``rows`` in place.
+
+    Leaves the deviations from the old means in ``left`` and ``right`` and returns ``scale``, so
+    that the change of ``sums`` was ``scale right left^T`` (after fading).
+    """
+    phi, psi = rows.Phi[i], rows.coordinates[i]
+    weight, dropped = rows.weights[i], rows.dropped[i]
+    before = forgetting * moment.totals[WEIGHT]
+    total = before + weight
+    ratio = weight / total
+    left_square = 0.0
+    for j in range(phi.shape[0]):
+        left[j] = phi[j] - moment.left_mean[j]
+        moment.left_mean[j] += ratio * left[j]
+        left_square += phi[j] * phi[j]
+    right_square = 0.0
+    for j in range(psi.shape[0]):
+        right[j] = psi[j] - moment.right_mean[j]
+        moment.right_mean[j] += ratio * right[j]
+        right_square += psi[j] * psi[j]
+    scale = before * ratio
+    update_comoment(moment.sums, left, right, scale, forgetting)
+    moment.totals[WEIGHT] = total
+    moment.totals[LEFT_SQUARE] += ratio * (left_square - moment.totals[LEFT_SQUARE])
+    moment.totals[RIGHT_SQUARE] += ratio * (right_square - moment.totals[RIGHT_SQUARE])
+    moment.totals[DROPPED_SQUARE] += ratio * (dropped - moment.totals[DROPPED_SQUARE])
+    return scale

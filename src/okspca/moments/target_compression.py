@@ -1,0 +1,93 @@
+r"""Lossless compression of target features.
+
+The features psi(y) of a *scalar* response trace a smooth curve.  Although they have D_y
+coordinates, the curve lies, to 1e-13, in a few dozen dimensions.  Keep an orthonormal basis Q of
+what has been seen and describe a row by its coordinates ``a = Q^T psi``.  Whenever the part of a
+row outside Q exceeds the tolerance, that part becomes a new direction; earlier rows had nothing
+along it, so their coordinate there is zero.  Left singular vectors and singular values of the
+moment are unchanged.
+
+What is dropped is measured: the squared residual of every row is returned, so that a certificate
+can add it to its error.
+"""
+
+import numpy as np
+
+from okspca.numerics.arrays import Floats
+
+TOLERANCE = 1e-13
+
+
+class TargetCompression:
+    """A growing orthonormal basis of the target features seen so far.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of target features D_y.
+    tolerance : float
+        A row whose residual exceeds this multiple of its norm adds a direction.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (rank, n_features)
+        Orthonormal rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> compression = TargetCompression(3)
+    >>> coordinates, dropped = compression.encode(np.array([[3.0, 4.0, 0.0], [6.0, 8.0, 0.0]]))
+    >>> coordinates.ravel().tolist(), compression.rank
+    ([5.0, 10.0], 1)
+    """
+
+    def __init__(self, n_features: int, tolerance: float = TOLERANCE) -> None:
+        self.tolerance = tolerance
+        self.directions: Floats = np.zeros((0, n_features))
+
+    @property
+    def rank(self) -> int:
+        """Number of directions held."""
+        return int(self.directions.shape[0])
+
+    @property
+    def is_worthwhile(self) -> bool:
+        """Compression stops to pay once more than half of the coordinates are needed."""
+        return self.rank <= self.directions.shape[1] // 2
+
+    def encode(self, Psi: Floats) -> tuple[Floats, Floats]:
+        """Return coordinates (n x rank) and squared residuals (n,), adding directions as needed.
+
+        Rows are taken in order, so the directions do not depend on the block size (to rounding).
+        It returns early once it is no longer worthwhile; the caller then keeps the features
+        themselves.
+        """
+        residual = self._outside(Psi)
+        limit = self.tolerance * np.linalg.norm(Psi, axis=1)
+        while self.is_worthwhile:
+            exceeding = np.flatnonzero(np.linalg.norm(residual, axis=1) > limit)
+            if exceeding.size == 0:
+                break
+            first = exceeding[0]
+            self._append(residual[first])
+            newest = self.directions[-1:]
+            residual[first:] -= (residual[first:] @ newest.T) @ newest
+        return Psi @ self.directions.T, np.einsum("ij,ij->i", residual, residual)
+
+    def include(self, other: "TargetCompression") -> Floats:
+        """Extend by the other's directions and return its basis in these coordinates."""
+        coordinates, _ = self.encode(other.directions)
+        return coordinates
+
+    def _outside(self, Psi: Floats) -> Floats:
+        """Part of each row outside the span, projected twice for full accuracy."""
+        residual = Psi - (Psi @ self.directions.T) @ self.directions
+        residual -= (residual @ self.directions.T) @ self.directions
+        return residual
+
+    def _append(self, residual: Floats) -> None:
+        """Add the direction of one residual, made orthogonal to the others once more."""
+        direction = self._outside(residual[np.newaxis] / np.linalg.norm(residual))
+        direction /= np.linalg.norm(direction)
+        self.directions = np.concatenate([self.directions, direction])

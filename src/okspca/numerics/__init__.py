@@ -1,0 +1,1 @@
+"""Numerical building blocks: arrays in, arrays out, no knowledge of streams or models."""

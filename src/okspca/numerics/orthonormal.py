@@ -1,0 +1,93 @@
+r"""Signed reduced QR: the factorisation whose triangular diagonal is never negative.
+
+``A = Q R`` with ``Q`` orthonormal.  Columns of ``Q`` (and rows of ``R``) are flipped where the
+diagonal of ``R`` is negative; a zero diagonal counts as positive.  For full-rank ``A`` this makes
+the factor unique.  Rank-deficient input is accepted: reflections complete the basis.
+
+Two forms: :func:`signed_qr` for a matrix in the usual orientation, and the compiled
+:func:`orthonormalise_rows`, which works in place on a basis stored as rows.
+"""
+
+import math
+
+import numpy as np
+
+from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
+
+
+def signed_qr(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the reduced QR factors of ``matrix`` with a non-negative triangular diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Q, R = signed_qr(np.array([[-2.0], [0.0]]))
+    >>> Q.ravel().tolist(), R.ravel().tolist()
+    ([-1.0, 0.0], [2.0])
+    """
+    Q, R = np.linalg.qr(matrix)
+    signs = np.where(np.diagonal(R) < 0.0, -1.0, 1.0)
+    return np.ascontiguousarray(Q * signs), np.ascontiguousarray(R * signs[:, np.newaxis])
+
+
+@compiled
+def orthonormalise_rows(A: Floats, R: Floats, V: Floats) -> None:
+    """Replace the rows of ``A`` (q x D, q <= D) by the signed-QR basis of their span, in place.
+
+    ``R`` (q x q) receives the triangular factor; ``V`` (q x D) is scratch for the reflectors.
+    """
+    q, D = A.shape
+    R[:, :] = 0.0
+    V[:, :] = 0.0
+    for j in range(q):
+        _reflect_row(A, R, V, j)
+    # Accumulate the reflectors backwards on the rows of the identity.
+    for j in range(q - 1, -1, -1):
+        for c in range(D):
+            A[j, c] = 0.0
+        A[j, j] = 1.0
+        for i in range(j, q):
+            _apply_reflector(V[j], A[i], j)
+        if R[j, j] < 0.0:
+            for c in range(D):
+                A[j, c] = -A[j, c]
+            for c in range(j, q):
+                R[j, c] = -R[j, c]
+
+
+@compiled
+def _reflect_row(A: Floats, R: Floats, V: Floats, j: int) -> None:
+    """Build reflector ``j`` (scaled so that H = I - v v^T) and apply it to the later rows."""
+    q, D = A.shape
+    below = 0.0
+    for c in range(j + 1, D):
+        below += A[j, c] * A[j, c]
+    head = A[j, j]
+    diagonal = head
+    # Not finite counts as something to reflect, so that it spreads and cannot pass unnoticed.
+    if below != 0.0 or not np.isfinite(head):
+        norm = math.sqrt(head * head + below)
+        diagonal = -norm if head >= 0.0 else norm
+        first = head - diagonal
+        # H = I - v v^T with v^T v = 2
+        factor = math.sqrt(2.0 / (first * first + below))
+        V[j, j] = first * factor
+        for c in range(j + 1, D):
+            V[j, c] = A[j, c] * factor
+        for i in range(j + 1, q):
+            _apply_reflector(V[j], A[i], j)
+    for i in range(j):
+        R[i, j] = A[j, i]
+    R[j, j] = diagonal
+
+
+@compiled
+def _apply_reflector(v: Floats, row: Floats, start: int) -> None:
+    """Reflect ``row`` by ``I - v v^T`` on the coordinates from ``start`` on."""
+    D = row.shape[0]
+    product = 0.0
+    for c in range(start, D):
+        product += v[c] * row[c]
+    for c in range(start, D):
+        row[c] -= product * v[c]

@@ -1,0 +1,60 @@
+r"""Distances between subspaces, from orthonormal bases stored as columns.
+
+Angles are sine-based where they are small and cosine-based where they are large, so that 1e-12
+degrees and 90 degrees are both measurable.  The projector distance is the unnormalised Frobenius
+norm ``||UU^T - VV^T||_F``, computed from residuals so that nothing cancels.
+"""
+
+import numpy as np
+
+from okspca.numerics.arrays import Floats
+
+
+def principal_angles(U: Floats, V: Floats) -> Floats:
+    """Principal angles in degrees between two column spans, largest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> e = np.eye(3)
+    >>> principal_angles(e[:, :2], e[:, 1:]).tolist()
+    [90.0, 0.0]
+    """
+    if U.shape[1] < V.shape[1]:
+        U, V = V, U
+    overlap = U.T @ V
+    cosines = np.linalg.svd(overlap, compute_uv=False)
+    sines = np.linalg.svd(V - U @ overlap, compute_uv=False)[::-1]
+    # Both are in the order of growing angles; arctan2 leans on whichever is small.
+    angles: Floats = np.degrees(np.arctan2(sines, cosines))
+    return angles[::-1].copy()
+
+
+def projector_distance(U: Floats, V: Floats) -> float:
+    """Frobenius distance of the two orthogonal projectors; the ranks may differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> e = np.eye(3)
+    >>> round(projector_distance(e[:, :1], e[:, 1:2]), 6)
+    1.414214
+    """
+    outside_U = V - U @ (U.T @ V)
+    outside_V = U - V @ (V.T @ U)
+    return float(np.hypot(np.linalg.norm(outside_U), np.linalg.norm(outside_V)))
+
+
+def aligned(U: Floats, anchor: Floats) -> Floats:
+    """Rotate the columns of ``U`` within their span to lie as close as possible to ``anchor``.
+
+    Orthogonal Procrustes.  Where the ranks differ, the leading columns that both have are matched
+    and the remaining ones complete the rotation.
+    """
+    q = U.shape[1]
+    overlap = np.zeros((q, q))
+    shared = min(q, anchor.shape[1])
+    overlap[:, :shared] = U.T @ anchor[:, :shared]
+    left, _, right = np.linalg.svd(overlap)
+    rotated: Floats = U @ (left @ right)
+    return rotated

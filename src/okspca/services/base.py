@@ -1,0 +1,75 @@
+"""The contract of a service: something that supplies a basis of the current moment on request.
+
+A service object holds *settings* and is never changed.  What it maintains along a stream lives in a
+state that :meth:`Service.start` makes and that the pipeline keeps.  A request only reads.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from okspca.basis import Basis
+from okspca.moments import CrossMoment, Target
+from okspca.moments.cross_moment import Change, EncodedRows
+from okspca.numerics.arrays import Floats
+
+
+@dataclass
+class ServiceState:
+    """What every service state knows: the number of features and of columns asked for."""
+
+    n_features: int
+    n_components: int
+
+
+StateT = TypeVar("StateT", bound=ServiceState)
+
+
+class Service(ABC, Generic[StateT]):
+    """One way of supplying a basis.
+
+    To add your own, subclass this, implement :meth:`start` and :meth:`request`, and override
+    :meth:`period` and :meth:`observe` if it must follow the stream.
+    """
+
+    #: It maintains all k columns by recursion: `transform` uses them, and states cannot be pooled.
+    tracks: ClassVar[bool] = False
+
+    #: It has a compiled :meth:`scan` that learns and follows many rows at once.
+    scans: ClassVar[bool] = False
+
+    @abstractmethod
+    def start(self, n_features: int, n_components: int, seed: int) -> StateT:
+        """Make the state for an empty moment."""
+
+    @abstractmethod
+    def request(self, state: StateT, target: Target, t: int) -> Basis:
+        """Supply a basis of the moment after observation ``t``; change nothing."""
+
+    def objection(self, *, labels: bool, n_targets: int) -> str | None:
+        """Say why this service cannot serve such a target, or return None."""
+        return None
+
+    def period(self, state: StateT, width: int) -> int | None:
+        """Every how many observations :meth:`observe` is due; None for never."""
+        return None
+
+    def observe(self, state: StateT, moment: CrossMoment, change: Change | None, t: int) -> None:
+        """Follow the stream: called after each observation ``t`` that is a multiple of the period.
+
+        ``change`` is the rank-one change that observation made, known where the period is one.
+        """
+
+    def scan(self, state: StateT, moment: CrossMoment, rows: EncodedRows, t: int) -> None:
+        """Learn rows and follow each of them in one compiled loop, instead of :meth:`observe`.
+
+        Called only where ``scans`` is set; ``t`` is the number of observations before them.
+        """
+
+    def maintained(self, state: StateT) -> Floats | None:
+        """Return the maintained basis (all k columns, as rows), where the service tracks one."""
+        return None
+
+    def health(self, state: StateT) -> dict[str, float]:
+        """Counters and numbers that tell how the maintenance is going."""
+        return {}

@@ -1,0 +1,73 @@
+"""Exact caches: factor at fixed observation numbers, hand out the last result in between."""
+
+from dataclasses import dataclass
+
+from okspca.basis import Basis, Status
+from okspca.moments import CrossMoment, Target
+from okspca.moments.cross_moment import Change
+from okspca.services.answers import answer, no_target, recertified
+from okspca.services.base import Service, ServiceState
+from okspca.services.exact import leading_exactly
+
+
+@dataclass
+class CachedState(ServiceState):
+    """The last basis that was built, if any."""
+
+    last: Basis | None = None
+
+
+@dataclass(frozen=True)
+class Cached(Service[CachedState]):
+    """Factor exactly at every multiple of ``every`` observations.
+
+    In between, the last basis is returned with its age, and its certificate is about the current
+    moment.  Before the first factorisation there is no basis.
+
+    Parameters
+    ----------
+    every : int
+        Observations between two factorisations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from okspca import OKSPCA
+    >>> X = np.random.RandomState(0).normal(size=(25, 3))
+    >>> model = OKSPCA(solver=Cached(every=10), random_state=0).partial_fit(X, X[:, 0])
+    >>> model.basis().built_at, model.basis().age
+    (20, 5)
+    """
+
+    every: int = 10
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        if not (isinstance(self.every, int) and self.every >= 1):
+            message = f"every={self.every!r} must be a positive whole number of observations."
+            raise ValueError(message)
+
+    def start(self, n_features: int, n_components: int, seed: int) -> CachedState:
+        """Make the state for an empty moment."""
+        return CachedState(n_features, n_components)
+
+    def period(self, state: CachedState, width: int) -> int | None:
+        """The factorisation is due at every multiple of this."""
+        return self.every
+
+    def observe(
+        self, state: CachedState, moment: CrossMoment, change: Change | None, t: int
+    ) -> None:
+        """Factor the moment and keep the basis."""
+        target = moment.target()
+        if target.is_zero:
+            state.last = no_target(target, t)
+            return
+        leading = leading_exactly(target, state.n_components)
+        state.last = answer(leading, target, state.n_components, t)
+
+    def request(self, state: CachedState, target: Target, t: int) -> Basis:
+        """Hand out the last basis with its age."""
+        if state.last is None:
+            return Basis.missing(state.n_features, Status.NOT_INITIALISED, built_at=0, age=t)
+        return recertified(state.last, target, t)

@@ -1,0 +1,73 @@
+"""Exact on request, by the cheapest route that is accurate for the moment at hand.
+
+* A narrow moment (few classes, a compressed target): eigenvectors of its small Gram matrix; where
+  the gap is too small for that to be accurate, the singular value decomposition.
+* A wide one (many classes, several outputs): the warm-started block of
+  :mod:`okspca.services.warm_block`, which proves its answer or falls back to the full
+  decomposition.
+"""
+
+from dataclasses import dataclass, field
+
+from okspca.basis import Basis
+from okspca.moments import CrossMoment, Target
+from okspca.moments.cross_moment import Change
+from okspca.numerics.leading import Leading, by_gram, by_svd
+from okspca.services.answers import answer, no_target
+from okspca.services.base import Service
+from okspca.services.warm_block import WarmBlock, WarmBlockState
+
+
+@dataclass(frozen=True)
+class Exact(Service[WarmBlockState]):
+    """Solve the current moment exactly whenever a basis is requested.
+
+    Parameters
+    ----------
+    block : WarmBlock
+        Used for wide moments.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> OKSPCA(solver=Exact()).solver
+    Exact(block=WarmBlock(n_guards=8, refresh_every=64, tolerance=1e-08, max_steps=8))
+    """
+
+    block: WarmBlock = field(default_factory=WarmBlock)
+
+    def start(self, n_features: int, n_components: int, seed: int) -> WarmBlockState:
+        """Make the state for an empty moment."""
+        return self.block.start(n_features, n_components, seed)
+
+    def period(self, state: WarmBlockState, width: int) -> int | None:
+        """Only a wide moment has a block to keep warm."""
+        return self.block.period(state, width) if self._is_wide(state, width) else None
+
+    def observe(
+        self, state: WarmBlockState, moment: CrossMoment, change: Change | None, t: int
+    ) -> None:
+        """Keep the block warm."""
+        self.block.observe(state, moment, change, t)
+
+    def request(self, state: WarmBlockState, target: Target, t: int) -> Basis:
+        """Supply the exact leading block."""
+        if target.is_zero:
+            return no_target(target, t)
+        if self._is_wide(state, target.Ct.shape[0]):
+            return self.block.request(state, target, t)
+        return answer(leading_exactly(target, state.n_components), target, state.n_components, t)
+
+    def _is_wide(self, state: WarmBlockState, width: int) -> bool:
+        """Whether a block of guard vectors is much smaller than the moment."""
+        return min(width, state.n_features) > 4 * state.rows.shape[0]
+
+
+def leading_exactly(target: Target, n_components: int) -> Leading:
+    """Factor a target by the cheapest route that keeps full accuracy."""
+    width, n_features = target.Ct.shape
+    if width <= n_features:
+        leading = by_gram(target.Ct, n_components)
+        if leading is not None:
+            return leading
+    return by_svd(target.Ct)

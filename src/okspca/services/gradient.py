@@ -1,0 +1,160 @@
+r"""What the trackers share: their state, the tangent gradient, the answer to a request.
+
+A basis U (D x k) is stored as rows, ``U^T``.  With the Bessel moment C, the gradient of ``||C^T
+U||_F^2`` and its projection on the tangent space of orthonormal bases are
+
+    G = 2 C (C^T U),      G_T = G - U sym(U^T G).
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.random import RandomState
+
+from okspca.basis import Basis
+from okspca.moments import CrossMoment, MomentArrays, Target
+from okspca.moments.cross_moment import WEIGHT, EncodedRows
+from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
+from okspca.numerics.leading import within_span
+from okspca.numerics.orthonormal import signed_qr
+from okspca.services.answers import answer, no_target
+from okspca.services.base import Service, ServiceState
+
+
+class TrackerArrays(NamedTuple):
+    """Arrays of a tracker, changed in place by kernels.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (k, D)
+        The maintained basis.
+    triangular : ndarray of shape (k, k)
+        Triangular factor of the last signed QR.
+    gradient, reflectors : ndarray of shape (k, D)
+        Tangent gradient of the last step; scratch.
+    small : ndarray of shape (k, k)
+        Scratch.
+    """
+
+    rows: Floats
+    triangular: Floats
+    gradient: Floats
+    reflectors: Floats
+    small: Floats
+
+
+@dataclass
+class TrackerState(ServiceState):
+    """A maintained basis and what is known about its maintenance."""
+
+    arrays: TrackerArrays
+    reinitialised: int = 0
+
+
+def tracker_arrays(n_features: int, n_components: int, seed: int) -> TrackerArrays:
+    """Start from the signed QR of a seeded Gaussian matrix."""
+    k, D = n_components, n_features
+    return TrackerArrays(
+        gaussian_rows(D, k, seed), np.eye(k), np.zeros((k, D)), np.zeros((k, D)), np.zeros((k, k))
+    )
+
+
+def gaussian_rows(n_features: int, n_components: int, seed: int) -> Floats:
+    """Signed-QR basis of a Gaussian matrix, as rows."""
+    gaussian = RandomState(seed).standard_normal((n_features, n_components))
+    return np.ascontiguousarray(signed_qr(gaussian)[0].T)
+
+
+TrackerStateT = TypeVar("TrackerStateT", bound=TrackerState)
+
+
+class Tracker(Service[TrackerStateT]):
+    """A service that takes one step of its own with the moment after every observation."""
+
+    tracks: ClassVar[bool] = True
+    scans: ClassVar[bool] = True
+
+    @abstractmethod
+    def learn_and_step(
+        self, state: TrackerStateT, moment: CrossMoment, rows: EncodedRows, start: int
+    ) -> int:
+        """Learn rows from ``start`` on, with one step after each.
+
+        Returns how many rows are done, as a negative number where the basis became non-finite.
+        """
+
+    def period(self, state: TrackerStateT, width: int) -> int | None:
+        """One step per observation."""
+        return 1
+
+    def scan(self, state: TrackerStateT, moment: CrossMoment, rows: EncodedRows, t: int) -> None:
+        """Learn and follow rows; a non-finite basis is replaced, counted, and the loop goes on."""
+        n, done = rows.Phi.shape[0], 0
+        while done < n:
+            done = self.learn_and_step(state, moment, rows, done)
+            if done < 0:
+                done = -done
+                _reinitialise(state, t + done)
+        moment.rows += n
+
+    def request(self, state: TrackerStateT, target: Target, t: int) -> Basis:
+        """Supply the best block inside the maintained span; its rank is that of the projection."""
+        if target.is_zero:
+            return no_target(target, t)
+        return answer(within_span(state.arrays.rows, target.Ct), target, state.n_components, t)
+
+    def maintained(self, state: TrackerStateT) -> Floats | None:
+        """The maintained basis, as rows."""
+        return state.arrays.rows
+
+    def health(self, state: TrackerStateT) -> dict[str, float]:
+        """Re-initialisations, last tangent gradient norm, condition of the last QR."""
+        triangular = state.arrays.triangular
+        is_usable = bool(np.isfinite(triangular).all())
+        return {
+            "reinitialised": state.reinitialised,
+            "gradient_norm": float(np.linalg.norm(state.arrays.gradient)),
+            "condition": float(np.linalg.cond(triangular)) if is_usable else float("inf"),
+        }
+
+
+def _reinitialise(state: TrackerState, t: int) -> None:
+    """Replace a non-finite basis by a Gaussian one seeded with the sample counter, and count it."""
+    state.arrays.rows[...] = gaussian_rows(state.n_features, state.n_components, t)
+    state.reinitialised += 1
+
+
+@compiled
+def tangent_gradient(moment: MomentArrays, tracker: TrackerArrays) -> float:
+    """Leave G_T in ``tracker.gradient`` and return its Frobenius norm."""
+    weight = moment.totals[WEIGHT]
+    gradient = tracker.gradient
+    if weight <= 1.0:
+        gradient[:, :] = 0.0
+        return 0.0
+    projected = np.dot(tracker.rows, moment.sums.T)
+    projected *= 2.0 / ((weight - 1.0) * (weight - 1.0))
+    np.dot(projected, moment.sums, gradient)
+    small = tracker.small
+    np.dot(tracker.rows, gradient.T, small)
+    k = small.shape[0]
+    for i in range(k):
+        for j in range(i):
+            mean = 0.5 * (small[i, j] + small[j, i])
+            small[i, j] = mean
+            small[j, i] = mean
+    gradient -= np.dot(small, tracker.rows)
+    return np.sqrt(np.sum(gradient * gradient))
+
+
+@compiled
+def is_finite(rows: Floats) -> bool:
+    """Tell whether every entry is finite."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            if not np.isfinite(rows[i, j]):
+                return False
+    return True

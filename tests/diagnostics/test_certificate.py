@@ -1,0 +1,251 @@
+"""The certificate is never violated, and tight where the answer is exact and well separated."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import RandomState
+from numpy.typing import NDArray
+
+from okspca.diagnostics.certificate import Certificate, certify
+from okspca.moments import CrossMoment, Target
+from okspca.numerics.arrays import unit_scaled
+from okspca.numerics.orthonormal import signed_qr
+from okspca.numerics.spectrum import numerical_rank
+from okspca.services import (
+    Adam,
+    Cached,
+    Contrast,
+    Exact,
+    ExactEach,
+    ProjectedGradient,
+    Service,
+    WarmBlock,
+)
+from okspca.services.answers import recertified
+
+Array = NDArray[np.float64]
+SCALES = (1.0, 1e-150, 1e150, 3e-7)
+EPS = float(np.finfo(np.float64).eps)
+
+
+def spectra(random: RandomState, p: int) -> Array:
+    """A spectrum of a random kind: gapped, tied, nearly tied, decaying, rank-deficient."""
+    kind = random.randint(6)
+    sigma: Any = np.sort(random.uniform(0.1, 1.0, p))[::-1]
+    if kind == 1:
+        sigma[: p // 2 + 1] = 1.0
+    elif kind == 2:
+        sigma = 1.0 - 1e-9 * np.arange(p)
+    elif kind == 3:
+        sigma = 10.0 ** -(random.uniform(0.2, 2.0) ** np.arange(p))
+        sigma = np.sort(np.abs(sigma))[::-1]
+    elif kind == 4:
+        sigma[random.randint(1, p + 1) :] = 0.0
+    elif kind == 5:
+        sigma = 0.5 ** (3.0 * np.arange(p))
+    return np.asarray(sigma)
+
+
+def random_target(random: RandomState) -> tuple[Target, Array, Array]:
+    """A target with known singular values and left singular vectors (columns)."""
+    D, width = int(random.randint(2, 20)), int(random.randint(1, 16))
+    p = min(D, width)
+    left = signed_qr(random.normal(size=(D, p)))[0]
+    right = signed_qr(random.normal(size=(width, p)))[0]
+    sigma = spectra(random, p)
+    scale = float(random.choice(SCALES))
+    Ct, factor = unit_scaled((right * sigma) @ left.T * scale)
+    target = Target(Ct, factor, 0.0, is_zero=False, labels=False)
+    _, exact_sigma, rows = np.linalg.svd(Ct, full_matrices=False)
+    return target, exact_sigma, rows.T
+
+
+def targets(n: int) -> Iterator[tuple[RandomState, Target, Array, Array]]:
+    for seed in range(n):
+        random = RandomState(seed)
+        yield random, *random_target(random)
+
+
+def measured(rows: Array, Ct: Array, sigma: Array, exact: Array) -> tuple[float, float]:
+    """Objective ratio and projector distance against the exact factors."""
+    q = rows.shape[0]
+    rho = float(np.sum((rows @ Ct.T) ** 2) / np.sum(sigma[:q] ** 2))
+    reference = exact[:, :q]
+    outside = rows.T - reference @ (reference.T @ rows.T)
+    return rho, float(np.sqrt(2.0) * np.linalg.norm(outside))
+
+
+def assert_holds(
+    certificate: Certificate, rows: Array, target: Target, sigma: Array, exact: Array
+) -> None:
+    q = rows.shape[0]
+    rho, distance = measured(rows, target.Ct, sigma, exact)
+    assert certificate.rho_lower <= rho + 1e-13
+    padded = np.append(sigma, 0.0)
+    gap = float(padded[q - 1] ** 2 - padded[q] ** 2)
+    if certificate.gap_lower is not None:
+        assert certificate.gap_lower / target.scale / target.scale <= gap * (1 + 1e-12) + 1e-15
+    if certificate.distance_upper is not None:
+        # The reference itself is exact only to eps ||C̄||^2 / gap.
+        assert distance <= certificate.distance_upper + 8.0 * EPS * sigma[0] ** 2 / gap
+        assert certificate.angle_upper is not None
+        assert np.degrees(np.arcsin(min(1.0, distance / np.sqrt(2.0)))) <= (
+            certificate.angle_upper * (1 + 1e-12)
+            + np.degrees(8.0 * EPS * sigma[0] ** 2 / gap)
+            + (90.0 if certificate.angle_upper > 89.9 else 0.0)
+        )
+
+
+def test_arbitrary_blocks_over_thousands_of_moments() -> None:
+    proven = 0
+    for random, target, sigma, exact in targets(4000):
+        D = target.Ct.shape[1]
+        p = int(random.randint(1, D + 1))
+        q = int(random.randint(1, p + 1))
+        noise = 10.0 ** random.uniform(-12, 0)
+        start = np.zeros((D, p))
+        shared = min(p, exact.shape[1])
+        start[:, :shared] = exact[:, :shared]
+        inspected = signed_qr(start + noise * random.normal(size=(D, p)))[0]
+        left, theta, _ = np.linalg.svd(inspected.T @ target.Ct.T, full_matrices=False)
+        rows = (inspected @ left)[:, :q].T
+        if rows.shape[0] < q or numerical_rank(sigma) < q:
+            continue
+        certificate = certify(target.Ct, rows, theta**2, scale=target.scale)
+        assert_holds(certificate, rows, target, sigma, exact)
+        proven += certificate.distance_upper is not None
+    assert proven > 500
+
+
+def test_block_that_is_not_the_leading_one_of_the_inspected_space() -> None:
+    for random, target, sigma, exact in targets(1500):
+        D = target.Ct.shape[1]
+        q = int(random.randint(1, D + 1))
+        rows = signed_qr(random.normal(size=(D, q)))[0].T
+        if numerical_rank(sigma) < q:
+            continue
+        theta: Any = np.linalg.svd(rows @ target.Ct.T, compute_uv=False)
+        assert_holds(
+            certify(target.Ct, rows, theta**2), rows, target._replace(scale=1.0), sigma, exact
+        )
+
+
+SERVICES: list[Service[Any]] = [
+    Exact(),
+    ExactEach(),
+    Cached(every=3),
+    WarmBlock(n_guards=2, refresh_every=2),
+    Adam(),
+    ProjectedGradient(),
+    Contrast(),
+]
+
+
+@pytest.mark.parametrize("service", SERVICES, ids=lambda service: type(service).__name__)
+@pytest.mark.parametrize("scale", [1.0, 1e-70, 1e70])
+def test_every_service_on_random_streams(service: Service[Any], scale: float) -> None:
+    answered = 0
+    for seed in range(40):
+        random = RandomState(seed)
+        D, width, k = int(random.randint(3, 12)), int(random.randint(2, 8)), 2
+        labels = isinstance(service, Contrast)
+        moment = CrossMoment(D, width, labels=labels)
+        state = service.start(D, k, seed)
+        mixing = random.normal(size=(D, width)) * 10.0 ** -random.uniform(0, 3, width)
+        for t in range(1, 16):
+            Psi = random.normal(size=(1, width))
+            if labels:
+                Psi = np.eye(width)[random.randint(width, size=1)]
+            Phi = (Psi @ mixing.T + 0.3 * random.normal(size=(1, D))) * scale
+            if service.scans:
+                service.scan(state, moment, moment.encode(Phi, Psi, np.ones(1)), t - 1)
+            else:
+                change = moment.update_row(Phi, Psi, np.ones(1))
+                if t % (service.period(state, width) or 1) == 0:
+                    service.observe(state, moment, change, t)
+            target = moment.target()
+            basis = service.request(state, target, t)
+            if basis.certificate is None:
+                continue
+            _, sigma, rows = np.linalg.svd(target.Ct, full_matrices=False)
+            if numerical_rank(sigma) < basis.rank:
+                continue
+            assert_holds(basis.certificate, basis.vectors.T, target, sigma, rows.T)
+            answered += 1
+    assert answered > 200
+
+
+@pytest.mark.parametrize("service", [Exact(), ExactEach(), WarmBlock()], ids=str)
+def test_exact_answers_are_certified_tightly(service: Service[Any]) -> None:
+    random = RandomState(0)
+    moment = CrossMoment(30, 12)
+    state = service.start(30, 3, 0)
+    mixing = random.normal(size=(12, 30)) * 2.0 ** -np.arange(12.0)[:, np.newaxis]
+    for t in range(64, 1025, 64):
+        Psi = random.normal(size=(64, 12))
+        moment.update(Psi @ mixing, Psi, np.ones(64))
+        service.observe(state, moment, None, t)
+        certificate = service.request(state, moment.target(), t).certificate
+        assert certificate is not None
+        assert certificate.rho_lower >= 1.0 - 1e-6
+        assert certificate.distance_upper is not None
+        assert certificate.distance_upper <= 1e-8
+
+
+def test_zero_moment_has_no_certificate() -> None:
+    moment = CrossMoment(3, 2)
+    moment.update(np.ones((5, 3)), RandomState(0).normal(size=(5, 2)), np.ones(5))
+    basis = Exact().request(Exact().start(3, 2, 0), moment.target(), 5)
+    assert basis.status.name == "NO_TARGET"
+    assert basis.certificate is None
+
+
+def test_tied_boundary_proves_no_distance() -> None:
+    certificate = certify(np.eye(3), np.eye(3)[:1], np.ones(3))
+    assert certificate.gap_lower is None
+    assert certificate.distance_upper is None
+    assert certificate.angle_upper is None
+    assert certificate.rho_lower == pytest.approx(1.0, abs=1e-12)
+    assert "no gap is proven" in str(certificate)
+
+
+def test_tracker_with_nothing_beyond_its_columns_says_so() -> None:
+    rows = np.array([[1.0, 0.0, 0.0]])
+    certificate = certify(np.diag([1.0, 0.9, 0.9]), rows, np.array([1.0]))
+    assert certificate.distance_upper is None
+    assert certificate.rho_lower < 0.5
+
+
+def test_dropped_part_widens_every_bound() -> None:
+    Ct, rows, ritz = np.diag([1.0, 0.1]), np.eye(2)[:1], np.array([1.0, 0.01])
+    sharp, blunt = certify(Ct, rows, ritz), certify(Ct, rows, ritz, dropped=1e-4)
+    assert blunt.rho_lower < sharp.rho_lower
+    assert sharp.distance_upper is not None
+    assert blunt.distance_upper is not None
+    assert blunt.distance_upper > 1e-4 > sharp.distance_upper
+
+
+def test_old_cached_basis_is_certified_against_the_present() -> None:
+    """A basis built on one moment and asked about another must not keep its old proof."""
+    random = RandomState(3)
+    service = Cached(every=50)
+    moment = CrossMoment(6, 3)
+    state = service.start(6, 2, 0)
+    for block in range(2):
+        mixing = random.normal(size=(3, 6))
+        Psi = random.normal(size=(50 if block == 0 else 400, 3))
+        moment.update(Psi @ mixing * (1 + 9 * block), Psi, np.ones(len(Psi)))
+        if block == 0:
+            service.observe(state, moment, None, 50)
+    basis = service.request(state, moment.target(), 450)
+    assert basis.age == 400
+    assert basis.certificate is not None
+    target = moment.target()
+    _, sigma, rows = np.linalg.svd(target.Ct, full_matrices=False)
+    rho, _ = measured(basis.vectors.T, target.Ct, sigma, rows.T)
+    assert rho < 0.9
+    assert basis.certificate.rho_lower <= rho
+    again = recertified(basis, target, 450)
+    assert again.certificate == basis.certificate

@@ -1,0 +1,1 @@
+"""Plain restatement of the published equations, used only to check the package."""

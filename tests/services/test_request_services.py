@@ -1,0 +1,164 @@
+"""What is special to the services that work on request, and to services of one's own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import RandomState
+from numpy.typing import NDArray
+
+from okspca import OKSPCA, Basis, DataError, Status
+from okspca.features import IdentityMap
+from okspca.moments import CrossMoment, Target
+from okspca.moments.cross_moment import Change
+from okspca.numerics.leading import by_svd
+from okspca.numerics.subspace import projector_distance
+from okspca.services import (
+    BY_NAME,
+    Binary,
+    Cached,
+    Contrast,
+    Exact,
+    Service,
+    ServiceState,
+    WarmBlock,
+)
+from okspca.services import warm_block as warm_block_module
+
+Array = NDArray[np.float64]
+
+
+def target_of(C: Array) -> Target:
+    return Target(np.ascontiguousarray(C.T), 1.0, 0.0, is_zero=False, labels=False)
+
+
+def test_warm_block_escalates_at_a_tie_and_not_where_it_is_warm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[int] = []
+
+    def counted(Ct: Array) -> Any:
+        calls.append(1)
+        return by_svd(Ct)
+
+    monkeypatch.setattr(warm_block_module, "by_svd", counted)
+    service = WarmBlock(n_guards=3)
+    random = RandomState(0)
+    gapped = random.normal(size=(40, 40)) * 0.5 ** np.arange(40)
+    moment = CrossMoment(40, 40)
+    moment.arrays.sums[...], moment.arrays.totals[0] = gapped.T, 1.0
+    state = service.start(40, 3, 0)
+    for t in range(1, 30):
+        service.observe(state, moment, None, t)
+    basis = service.request(state, target_of(gapped), 30)
+    assert not calls
+    exact = by_svd(gapped.T).rows[:3].T
+    assert projector_distance(basis.vectors, exact) < 1e-11
+    service.request(state, target_of(np.eye(40)), 30)
+    assert len(calls) == 1
+
+
+def test_wide_moments_are_served_exactly() -> None:
+    random = RandomState(0)
+    X = random.normal(size=(300, 6))
+    Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
+    model = OKSPCA(3, n_random_features=96, random_state=0)
+    for block in np.array_split(np.arange(300), 7):
+        model.partial_fit(X[block], Y[block])
+        report = model.diagnose()
+        assert report.extracted is not None
+        assert report.extracted.max_angle is not None
+        assert report.extracted.max_angle < 1e-6
+    assert model.moment_.width == 96
+
+
+def test_cached_answers_before_at_and_after_a_refresh() -> None:
+    X = RandomState(0).normal(size=(25, 3))
+    model = OKSPCA(2, solver=Cached(every=10), random_state=0)
+    seen = []
+    for x in X:
+        basis = model.learn_one(x, x[0] * x[1]).basis()
+        seen.append((basis.status, basis.built_at, basis.age))
+    assert seen[8] == (Status.NOT_INITIALISED, 0, 9)
+    assert seen[9] == (Status.VALID, 10, 0)
+    assert seen[24] == (Status.VALID, 20, 5)
+    np.testing.assert_array_equal(model.components_[:, 0], model.basis().vectors[0])
+
+
+@pytest.mark.parametrize("every", [0, -3, 2.5, "ten"])
+def test_cached_refuses_a_period_that_is_none(every: Any) -> None:
+    with pytest.raises(ValueError, match="every="):
+        Cached(every=every)
+
+
+def test_structured_services_refuse_other_targets() -> None:
+    X = RandomState(0).normal(size=(20, 3))
+    with pytest.raises(DataError, match="two classes, not 3 classes"):
+        OKSPCA(solver="binary").partial_fit(X, np.arange(20) % 3)
+    with pytest.raises(DataError, match="continuous target"):
+        OKSPCA(solver=Binary()).partial_fit(X, X[:, 0])
+    with pytest.raises(DataError, match="continuous target"):
+        OKSPCA(solver=Contrast()).partial_fit(X, X[:, 0])
+    model = OKSPCA(1, solver="binary", random_state=0).partial_fit(X, np.arange(20) % 2)
+    before = model.moment_.matrix()
+    with pytest.raises(DataError, match="3 classes"):
+        model.partial_fit(X, np.full(20, 2))
+    np.testing.assert_array_equal(model.moment_.matrix(), before)
+    assert model.classes_.tolist() == [0, 1]
+
+
+@dataclass
+class CountingState(ServiceState):
+    changes: int = 0
+    product: float = 0.0
+
+
+class Counting(Service[CountingState]):
+    """A user's own service: exact answers, and a record of the changes it was shown."""
+
+    def start(self, n_features: int, n_components: int, seed: int) -> CountingState:
+        return CountingState(n_features, n_components)
+
+    def period(self, state: CountingState, width: int) -> int | None:
+        return 1
+
+    def observe(
+        self, state: CountingState, moment: CrossMoment, change: Change | None, t: int
+    ) -> None:
+        assert change is not None
+        assert t == moment.rows
+        state.changes += 1
+        state.product += change.scale * float(change.left.sum() * change.right.sum())
+
+    def request(self, state: CountingState, target: Target, t: int) -> Basis:
+        return Exact().request(Exact().start(state.n_features, state.n_components, 0), target, t)
+
+
+def test_a_service_of_ones_own_sees_every_rank_one_change() -> None:
+    X = RandomState(0).normal(size=(30, 4))
+    Y = X[:, :2] ** 2
+    model = OKSPCA(
+        2, solver=Counting(), standardize=None, input_map=IdentityMap(4), target_map=IdentityMap(2)
+    )
+    model.partial_fit(X, Y)
+    state = model._pipeline.service_state  # type: ignore[union-attr]
+    assert state.changes == 30
+    assert state.product == pytest.approx(model.moment_.arrays.sums.sum())
+    plain = OKSPCA(2, standardize=None, input_map=IdentityMap(4), target_map=IdentityMap(2))
+    assert projector_distance(model.basis().vectors, plain.fit(X, Y).basis().vectors) < 1e-10
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_every_name_selects_a_service(name: str) -> None:
+    X = RandomState(0).normal(size=(30, 4))
+    model = OKSPCA(1, solver=name, random_state=0).fit(X, X[:, 0] > 0)
+    assert model.basis().rank == 1
+    assert model.basis().status is Status.VALID
+
+
+def test_answers_are_private_copies() -> None:
+    X = RandomState(0).normal(size=(30, 4))
+    model = OKSPCA(1, solver="exact-each", random_state=0).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="read-only"):
+        model.basis().vectors[0, 0] = 1.0
