@@ -1,6 +1,7 @@
 """The command `okspca`."""
 
 import os
+import signal
 import sys
 from importlib import import_module
 from io import TextIOWrapper
@@ -13,6 +14,7 @@ from rich.console import Console
 from okspca import __version__
 
 INTERRUPTED = 130
+SHOW_CURSOR = b"\x1b[?25h"
 
 # Plain messages: an error is one sentence, not a panel around one.
 app = typer.Typer(
@@ -69,10 +71,11 @@ def demo(
     ] = 0,
 ) -> None:
     """Stream a built-in data set and certify its embedding."""
+    before = signal.signal(signal.SIGINT, _leave)
     try:
         _demo(rows, out, seed)
-    except KeyboardInterrupt:
-        _stop("Interrupted; no picture was written.", INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _demo(rows: int, out: Path, seed: int) -> None:
@@ -92,6 +95,17 @@ def _demo(rows: int, out: Path, seed: int) -> None:
     except OSError as error:
         _stop(f"The picture could not be written to {out}: {error.strerror}.", 1)
     console.print(f"The embedding and the quality over time are drawn in {out}", markup=False)
+
+
+def _leave(*_: object) -> NoReturn:
+    """Exit at once on Ctrl-C: an exception would get lost in the compiler's callbacks.
+
+    Only system calls are made, since the interrupt may come in the middle of printing.
+    """
+    if os.isatty(1):
+        os.write(1, SHOW_CURSOR)
+    os.write(2, b"\nInterrupted before the end.\n")
+    os._exit(INTERRUPTED)
 
 
 def _stop(sentence: str, code: int) -> NoReturn:

@@ -1,7 +1,7 @@
 r"""Causal standardisation: every row is transformed with what came *before* it, then learned.
 
 State per coordinate: ``mean``, ``variance`` (divisor: total weight) and one ``count`` (total
-weight, after forgetting).  Let ``n`` be the number of rows learned so far.
+weight, after forgetting).  Let ``n`` be the number of rows learned so far::
 
     n = 0:   z = x
     n = 1:   z = x - mean

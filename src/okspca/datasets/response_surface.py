@@ -1,6 +1,6 @@
 r"""A number that depends on five inputs in four different ways.
 
-With x ~ N(0, I) and an independent standard normal e,
+With x ~ N(0, I) and an independent standard normal e::
 
     y = sin(x_1) + 0.5 (x_2^2 - 1) + 0.75 x_3 x_4 + 0.25 x_5 + 0.25 e:
 

@@ -1,6 +1,6 @@
 r"""Classes laid out like the sectors of a circle, hidden among noise inputs.
 
-With x ~ N(0, I) and independent standard Gumbel g_c, the label is
+With x ~ N(0, I) and independent standard Gumbel g_c, the label is::
 
     argmax over c of  signal {x_1 cos(2 pi c / C) + x_2 sin(2 pi c / C)} + g_c,   c = 0, ..., C - 1,
 

@@ -3,10 +3,10 @@ r"""A proof, from computable quantities only, of how good a basis is for the *cu
 Let M = C̄ C̄^T with eigenvalues l_1 >= l_2 >= ..., U the q columns that were delivered, and theta_1
 >= ... >= theta_p the Ritz values of M on an inspected subspace that contains them (p >= q; zero
 past p).  With the energy outside that subspace, ``tail = ||C̄||_F^2 - sum_j theta_j``, interlacing
-gives
+gives::
 
-    sum_{j<=q} l_j <= sum_{j<=q} theta_j + tail,     l_q >= theta_q,     l_{q+1} <= theta_{q+1} +
-    tail.
+    sum_{j<=q} l_j <= sum_{j<=q} theta_j + tail,
+    l_q >= theta_q,     l_{q+1} <= theta_{q+1} + tail.
 
 So, with J = ||C̄^T U||_F^2 the objective that U captures:
 

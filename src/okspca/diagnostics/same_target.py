@@ -1,6 +1,6 @@
 r"""Same-target comparison: a basis against the exact solution of the *same* moment.
 
-For a basis U of rank q and the moment C̄ with singular values sigma,
+For a basis U of rank q and the moment C̄ with singular values sigma::
 
     J = ||C̄^T U||_F^2,   J* = sigma_1^2 + ... + sigma_q^2,   rho = J / J*,
     gap = sigma_q^2 - sigma_{q+1}^2,   ||P - P*||_F <= sqrt(2 J* (1 - rho) / gap).

@@ -1,4 +1,4 @@
-r"""Random Fourier features of a stationary kernel.
+r"""Random Fourier features of a stationary kernel::
 
     phi(z) = sqrt(2 / D) cos(W z + b),      W: D x d,   b ~ Uniform(0, 2 pi)
 

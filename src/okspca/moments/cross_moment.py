@@ -1,6 +1,6 @@
 r"""The centred cross-moment between input features phi (D_x) and target features psi (D_y).
 
-With weights ``w_i`` (after forgetting) and total ``W``,
+With weights ``w_i`` (after forgetting) and total ``W``::
 
     S = sum_i w_i (phi_i - mu_phi)(psi_i - mu_psi)^T,     C̄ = S / W,     C = S / (W - 1)  (Bessel).
 

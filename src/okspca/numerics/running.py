@@ -1,17 +1,17 @@
 r"""Running means, variances and centred co-moments: the recursions, each in one place.
 
 With total weight ``W``, a new observation of weight ``w`` and a forgetting factor ``g`` applied to
-everything before it,
+everything before it::
 
     W' = g W + w,    r = w / W',    d = a - mean,    mean' = mean + r d,
 
     variance'  = (1 - r) (variance + r d^2)                 (divisor W')
     comoment'  = g comoment + (g W r) d_left d_right^T      (a sum, not divided)
 
-Two totals ``1, 2`` pool by Chan's formula: with ``d = mean_2 - mean_1`` and ``W = W_1 + W_2``,
+Two totals ``1, 2`` pool by Chan's formula: with ``d = mean_2 - mean_1`` and ``W = W_1 + W_2``::
 
-    mean = mean_1 + (W_2 / W) d,      comoment = comoment_1 + comoment_2 + (W_1 W_2 / W) d_left
-    d_right^T.
+    mean = mean_1 + (W_2 / W) d,
+    comoment = comoment_1 + comoment_2 + (W_1 W_2 / W) d_left d_right^T.
 """
 
 from okspca.numerics.arrays import Floats

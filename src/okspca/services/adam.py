@@ -1,6 +1,6 @@
 r"""Adam-style maintenance of an orthonormal basis: one step per observation.
 
-With the clipped tangent gradient g (global Frobenius norm at most c) and elementwise operations,
+With the clipped tangent gradient g (global Frobenius norm at most c) and elementwise operations::
 
     s <- s + 1,   m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2,
     D = a (m / (1 - b1^s)) / (sqrt(v / (1 - b2^s)) + eps),      U <- qf(U + D),

@@ -1,7 +1,7 @@
 r"""What the trackers share: their state, the tangent gradient, the answer to a request.
 
 A basis U (D x k) is stored as rows, ``U^T``.  With the Bessel moment C, the gradient of ``||C^T
-U||_F^2`` and its projection on the tangent space of orthonormal bases are
+U||_F^2`` and its projection on the tangent space of orthonormal bases are::
 
     G = 2 C (C^T U),      G_T = G - U sym(U^T G).
 """

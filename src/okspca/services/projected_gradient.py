@@ -1,6 +1,6 @@
 r"""Normalised projected gradient: one plain step per observation.
 
-No adaptive arrays, no clipping, no line search.
+No adaptive arrays, no clipping, no line search::
 
     U <- qf( U + gamma G_T / (2 ||C̄||_F^2 + 1e-12) )
 

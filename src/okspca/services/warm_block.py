@@ -2,7 +2,7 @@ r"""Warm-started block iteration with guard vectors, proof and escalation.
 
 A block V of ``p = k + n_guards`` orthonormal rows is kept near the leading subspace by one power
 step ``V <- orth(V C̄ C̄^T)`` at every ``refresh_every``-th observation.  A request starts from a
-copy of V and repeats
+copy of V and repeats::
 
     Rayleigh-Ritz on V;  stop if the leading block is proven and converged;  power step
 
