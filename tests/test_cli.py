@@ -156,6 +156,13 @@ def test_both_solvers_meet_the_same_moment(short_run: demo.DemoResult) -> None:
     np.testing.assert_allclose(exact, adam, rtol=0.0, atol=1e-12 * np.abs(exact).max())
 
 
+def test_only_the_exact_solver_is_exact(short_run: demo.DemoResult) -> None:
+    exact, adam = (contender.history[-1].angle for contender in short_run.contenders)
+    assert exact is not None
+    assert adam is not None
+    assert exact < 1e-9 < adam
+
+
 def test_measured_angles_respect_the_bounds_shown(short_run: demo.DemoResult) -> None:
     shown = [point for contender in short_run.contenders for point in contender.history]
     proven = [(x.angle, x.angle_upper) for x in shown if x.angle_upper is not None]

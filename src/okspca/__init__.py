@@ -1,14 +1,31 @@
 """okspca: online supervised dimension reduction with a certificate.
 
-Stream pairs (x, y) into :class:`OKSPCA`; ask at any time for a basis or an embedding.
+Stream pairs (x, y) into :class:`OKSPCA`; ask at any time for a basis or an embedding.  Names are
+imported when they are first used, so ``import okspca`` itself is quick.
 """
 
-from okspca.basis import Basis, Status
-from okspca.diagnostics import Certificate
-from okspca.errors import DataError, MergeError, NotReadyError, NumericalError, RankWarning
-from okspca.estimators import OKSPCA
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from okspca.basis import Basis, Status
+    from okspca.diagnostics import Certificate
+    from okspca.errors import DataError, MergeError, NotReadyError, NumericalError, RankWarning
+    from okspca.estimators import OKSPCA
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "OKSPCA": "okspca.estimators",
+    "Basis": "okspca.basis",
+    "Certificate": "okspca.diagnostics",
+    "DataError": "okspca.errors",
+    "MergeError": "okspca.errors",
+    "NotReadyError": "okspca.errors",
+    "NumericalError": "okspca.errors",
+    "RankWarning": "okspca.errors",
+    "Status": "okspca.basis",
+}
 
 __all__ = [
     "OKSPCA",
@@ -22,3 +39,16 @@ __all__ = [
     "Status",
     "__version__",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its home."""
+    if name not in _HOMES:
+        message = f"module 'okspca' has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

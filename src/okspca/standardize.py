@@ -120,8 +120,6 @@ class CausalStandardizer(Standardizer):
 
     def transform(self, X: Floats) -> Floats:
         """Standardise rows with the present state; learn nothing."""
-        if self.rows == 0:
-            return X.copy()
         return (X - self.mean) / self.scale()
 
     def scale(self) -> Floats:
@@ -260,12 +258,10 @@ def _scan(
     """Transform each row with the past, learn it, and return the new total weight."""
     divisor = np.ones(mean.shape[0])
     for i in range(X.shape[0]):
-        if rows + i == 0:
-            Z[i] = X[i]
-        else:
-            _divisors(mean, variance, rows + i, rule, divisor)
-            for j in range(mean.shape[0]):
-                Z[i, j] = (X[i, j] - mean[j]) / divisor[j]
+        # Before the first row the means are zero and the divisors one, so the row passes unchanged.
+        _divisors(mean, variance, rows + i, rule, divisor)
+        for j in range(mean.shape[0]):
+            Z[i, j] = (X[i, j] - mean[j]) / divisor[j]
         count = forgetting * count + weights[i]
         update_mean_variance(mean, variance, X[i], weights[i] / count)
     return count

@@ -29,6 +29,7 @@ is None: nothing is invented.
 """
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 import numpy as np
 
@@ -51,7 +52,8 @@ class Certificate:
     distance_upper : float or None
         Upper bound on the projector distance ``||UU^T - U*U*^T||_F``; None where no gap is proven.
     angle_upper : float or None
-        Upper bound on the largest principal angle, in degrees; None where no gap is proven.
+        Upper bound on the largest principal angle, in degrees; None where nothing below a right
+        angle is proven.
     residual : float
         ``||M U - U (U^T M U)||_F / ||C̄||_F^2`` as computed: how nearly the span is invariant under
         M.
@@ -72,10 +74,13 @@ class Certificate:
 
     def __str__(self) -> str:
         """One line for people."""
-        captured = f"captures at least {self.rho_lower:.9f} of the best objective"
+        # Bounds are printed rounded to the safe side: down for a share, up for an angle.
+        share = Context(prec=9, rounding=ROUND_FLOOR).create_decimal_from_float(self.rho_lower)
+        captured = f"captures at least {share} of the best objective"
         if self.angle_upper is None:
-            return f"{captured}; no gap is proven, so nothing is said about the angle"
-        return f"{captured}; at most {self.angle_upper:.2g} degrees from the exact subspace"
+            return f"{captured}; nothing is proven about the angle to the exact subspace"
+        angle = Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(self.angle_upper)
+        return f"{captured}; at most {angle:g} degrees from the exact subspace"
 
 
 def certify(
@@ -118,8 +123,11 @@ def certify(
     separation = float(np.linalg.eigvalsh(small)[0]) - noise - next_upper
     if separation > 0.0:
         distance = min(distance, float(np.sqrt(2.0)) * (residual + noise) / separation)
-    distance = min(distance, float(np.sqrt(2.0 * q)))
-    angle = float(np.degrees(np.arcsin(min(distance / np.sqrt(2.0), 1.0))))
     largest = float(ritz[0]) + tail
     rho = max(rho, 1.0 - 0.5 * largest * distance * distance / captured)
+    # One step down, so that the last rounding cannot turn a bound below one into one.
+    rho = float(np.nextafter(rho, 0.0))
+    angle = None
+    if distance < np.sqrt(2.0):
+        angle = float(np.degrees(np.arcsin(distance / np.sqrt(2.0))))
     return Certificate(rho, gap * scale * scale, distance, angle, residual / total)

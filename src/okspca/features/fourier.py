@@ -1,4 +1,6 @@
-r"""Random Fourier features of a stationary kernel::
+r"""Random Fourier features of a stationary kernel.
+
+A row z is mapped to::
 
     phi(z) = sqrt(2 / D) cos(W z + b),      W: D x d,   b ~ Uniform(0, 2 pi)
 
@@ -28,6 +30,7 @@ from numpy.random import RandomState
 
 from okspca.features.base import FeatureMap
 from okspca.numerics.arrays import Floats, frozen
+from okspca.numerics.cosine import cosine_features
 from okspca.numerics.orthonormal import signed_qr
 
 MATERN_DEGREES = {"matern12": 1, "matern32": 3, "matern52": 5}
@@ -96,9 +99,7 @@ class FourierMap(FeatureMap):
     def transform(self, Z: Floats) -> Floats:
         """Map rows to cosine features."""
         features = Z @ self.weights.T
-        features += self.phases
-        np.cos(features, out=features)
-        features *= self._amplitude
+        cosine_features(features, self.phases, self._amplitude)
         return features
 
     def equals(self, other: FeatureMap) -> bool:

@@ -30,11 +30,17 @@ def compiled(function: Kernel) -> Kernel:
     # The folder is looked up while decorating, so the setting of other packages stays as it is.
     settings["CACHE_DIR"] = str(parent / f"okspca-kernels-{_FINGERPRINT}")
     try:
-        return cast(Kernel, numba.njit(nogil=True, cache=True)(function))
+        return _jit(function, cache=True)
     except RuntimeError:
-        return cast(Kernel, numba.njit(nogil=True)(function))
+        return _jit(function, cache=False)
     finally:
         settings["CACHE_DIR"] = chosen_by_user
+
+
+def _jit(function: Kernel, *, cache: bool) -> Kernel:
+    """Plain IEEE rounding; division follows NumPy (no exception, so loops can be vectorised)."""
+    jit = numba.njit(cache=cache, nogil=True, error_model="numpy", fastmath=False)
+    return cast(Kernel, jit(function))
 
 
 def _fingerprint() -> str:

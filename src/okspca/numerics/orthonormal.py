@@ -38,8 +38,12 @@ def orthonormalise_rows(A: Floats, R: Floats, V: Floats) -> None:
     ``R`` (q x q) receives the triangular factor; ``V`` (q x D) is scratch for the reflectors.
     """
     q, D = A.shape
-    R[:, :] = 0.0
-    V[:, :] = 0.0
+    # Plain loops here and in other kernels: slices cost seconds of compilation for their checks.
+    for j in range(q):
+        for i in range(q):
+            R[j, i] = 0.0
+        for c in range(D):
+            V[j, c] = 0.0
     for j in range(q):
         _reflect_row(A, R, V, j)
     # Accumulate the reflectors backwards on the rows of the identity.

@@ -25,7 +25,9 @@ from okspca.services.gradient import (
     Tracker,
     TrackerArrays,
     TrackerState,
+    add_scaled,
     is_finite,
+    scale_entries,
     tangent_gradient,
     tracker_arrays,
 )
@@ -181,17 +183,17 @@ def _step(
     norm = tangent_gradient(moment, tracker)
     gradient = tracker.gradient
     if norm > settings.clip:
-        gradient *= settings.clip / (norm + CLIP_GUARD)
+        scale_entries(gradient, settings.clip / (norm + CLIP_GUARD))
         counters[CLIPPED] += 1
     counters[STEPS] += 1
     size = _displace(gradient, adaptive, settings, counters[STEPS])
     if size > settings.max_displacement:
-        adaptive.displacement[:, :] *= settings.max_displacement / (size + CLIP_GUARD)
+        scale_entries(adaptive.displacement, settings.max_displacement / (size + CLIP_GUARD))
         counters[SHORTENED] += 1
     if settings.max_basis_change < np.inf:
         _restricted_move(tracker, adaptive, settings.max_basis_change)
     else:
-        tracker.rows[:, :] += adaptive.displacement
+        add_scaled(tracker.rows, 1.0, adaptive.displacement)
         orthonormalise_rows(tracker.rows, tracker.triangular, tracker.reflectors)
     return is_finite(tracker.rows)
 
@@ -218,14 +220,19 @@ def _displace(gradient: Floats, adaptive: AdamArrays, settings: AdamSettings, st
 def _restricted_move(tracker: TrackerArrays, adaptive: AdamArrays, limit: float) -> None:
     """Move by the displacement, halved until the projector distance is within ``limit``."""
     previous, rows = adaptive.previous, tracker.rows
-    previous[:, :] = rows
+    scale_entries(previous, 0.0)
+    add_scaled(previous, 1.0, rows)
     for halving in range(MOST_HALVINGS):
-        rows[:, :] = previous + adaptive.displacement
+        scale_entries(rows, 0.0)
+        add_scaled(rows, 1.0, previous)
+        add_scaled(rows, 0.5**halving, adaptive.displacement)
         orthonormalise_rows(rows, tracker.triangular, tracker.reflectors)
-        outside = rows - np.dot(np.dot(rows, previous.T), previous)
-        if np.sqrt(2.0 * np.sum(outside * outside)) <= limit:
+        inside = np.dot(np.dot(rows, previous.T), previous)
+        square = 0.0
+        for i in range(rows.shape[0]):
+            for j in range(rows.shape[1]):
+                square += (rows[i, j] - inside[i, j]) ** 2
+        if np.sqrt(2.0 * square) <= limit:
             return
         if halving == 0:
             adaptive.counters[RESTRICTED] += 1
-        adaptive.displacement[:, :] *= 0.5
-    rows[:, :] = previous

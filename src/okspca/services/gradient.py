@@ -131,23 +131,41 @@ def _reinitialise(state: TrackerState, t: int) -> None:
 def tangent_gradient(moment: MomentArrays, tracker: TrackerArrays) -> float:
     """Leave G_T in ``tracker.gradient`` and return its Frobenius norm."""
     weight = moment.totals[WEIGHT]
-    gradient = tracker.gradient
-    if weight <= 1.0:
-        gradient[:, :] = 0.0
-        return 0.0
-    projected = np.dot(tracker.rows, moment.sums.T)
-    projected *= 2.0 / ((weight - 1.0) * (weight - 1.0))
-    np.dot(projected, moment.sums, gradient)
-    small = tracker.small
+    gradient, small = tracker.gradient, tracker.small
+    k, D = gradient.shape
+    # 2 / (W - 1)^2 turns sums into the Bessel moment on both sides; before that there is no moment.
+    factor = 2.0 / ((weight - 1.0) * (weight - 1.0)) if weight > 1.0 else 0.0
+    np.dot(np.dot(tracker.rows, moment.sums.T), moment.sums, gradient)
+    scale_entries(gradient, factor)
     np.dot(tracker.rows, gradient.T, small)
-    k = small.shape[0]
     for i in range(k):
         for j in range(i):
             mean = 0.5 * (small[i, j] + small[j, i])
             small[i, j] = mean
             small[j, i] = mean
-    gradient -= np.dot(small, tracker.rows)
-    return np.sqrt(np.sum(gradient * gradient))
+    normal = np.dot(small, tracker.rows)
+    square = 0.0
+    for i in range(k):
+        for j in range(D):
+            gradient[i, j] -= normal[i, j]
+            square += gradient[i, j] * gradient[i, j]
+    return np.sqrt(square)
+
+
+@compiled
+def scale_entries(matrix: Floats, factor: float) -> None:
+    """Multiply every entry by ``factor``, in place."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] *= factor
+
+
+@compiled
+def add_scaled(matrix: Floats, factor: float, other: Floats) -> None:
+    """Add ``factor * other`` to ``matrix``, in place."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] += factor * other[i, j]
 
 
 @compiled

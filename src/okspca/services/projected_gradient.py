@@ -19,6 +19,7 @@ from okspca.services.gradient import (
     Tracker,
     TrackerArrays,
     TrackerState,
+    add_scaled,
     is_finite,
     tangent_gradient,
     tracker_arrays,
@@ -93,6 +94,6 @@ def _step(moment: MomentArrays, tracker: TrackerArrays, step: float) -> bool:
         for j in range(moment.sums.shape[1]):
             square += moment.sums[i, j] * moment.sums[i, j]
     norm = 2.0 * square / (weight * weight) + DENOMINATOR_GUARD
-    tracker.rows[:, :] += (step / norm) * tracker.gradient
+    add_scaled(tracker.rows, step / norm, tracker.gradient)
     orthonormalise_rows(tracker.rows, tracker.triangular, tracker.reflectors)
     return is_finite(tracker.rows)
