@@ -62,9 +62,11 @@ class Basis:
     Attributes
     ----------
     vectors : ndarray of shape (D_x, rank)
-        Orthonormal columns, read-only.  In each, the entry of largest magnitude is positive.
+        Orthonormal columns, read-only.  In each, the entry of largest magnitude is positive, unless
+        they are a tracker's maintained columns or were aligned to an earlier basis.
     singular_values : ndarray of shape (rank,)
-        Norms of C̄ transposed times each column; the singular values of C̄ for an exact service.
+        Norms of C̄ transposed times each column, when the columns were built; the singular values
+        of C̄ for an exact service.
     built_at : int
         Observation at which the columns were built.
     age : int
@@ -105,6 +107,19 @@ class Basis:
         return cls(*copies, built_at, age, Status.VALID, certificate)
 
     @classmethod
+    def fresh(
+        cls,
+        vectors: Floats,
+        singular_values: Floats,
+        t: int,
+        certificate: Certificate,
+    ) -> Self:
+        """Make a valid basis from arrays that nobody else holds; they become read-only."""
+        vectors.flags.writeable = False
+        singular_values.flags.writeable = False
+        return cls(vectors, singular_values, t, 0, Status.VALID, certificate)
+
+    @classmethod
     def missing(cls, n_features: int, status: Status, *, built_at: int, age: int = 0) -> Self:
         """Make an answer without columns."""
         empty = frozen(np.zeros((n_features, 0))), frozen(np.zeros(0))
@@ -114,6 +129,14 @@ class Basis:
     def not_initialised(cls, n_features: int) -> Self:
         """Make the answer of a model that cannot have a basis yet."""
         return cls.missing(n_features, Status.NOT_INITIALISED, built_at=0)
+
+    def __repr__(self) -> str:
+        """One line instead of pages of numbers."""
+        proof = "nothing to certify" if self.certificate is None else str(self.certificate)
+        return (
+            f"Basis(rank {self.rank} in {self.vectors.shape[0]} features, "
+            f"built at {self.built_at}, age {self.age}, {self.status.name.lower()}: {proof})"
+        )
 
     @property
     def rank(self) -> int:
@@ -137,7 +160,11 @@ class Basis:
         """
         if not (self.rank and earlier.rank):
             return self
-        return replace(self, vectors=frozen(aligned(self.vectors, earlier.vectors)))
+        turned = aligned(self.vectors, earlier.vectors)
+        # The old columns are orthogonal directions of the moment, so squared norms mix by squares.
+        shares = (self.vectors.T @ turned) ** 2
+        norms = np.sqrt(shares.T @ self.singular_values**2)
+        return replace(self, vectors=frozen(turned), singular_values=frozen(norms))
 
     def drift_from(self, earlier: Self) -> Drift:
         """Measure how far this span is from an earlier one; their ranks may differ."""
@@ -146,20 +173,3 @@ class Basis:
         else:
             angles = tuple(principal_angles(self.vectors, earlier.vectors).tolist())
         return Drift(angles, projector_distance(self.vectors, earlier.vectors))
-
-
-def sign_fixed(rows: Floats) -> Floats:
-    """Flip rows so that the entry of largest magnitude is positive; ties go to the first.
-
-    Magnitudes that agree to 1e-9 count as tied, so that rounding cannot decide a sign.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sign_fixed(np.array([[1.0, -2.0], [-3.0, 3.0]])).tolist()
-    [[-1.0, 2.0], [3.0, -3.0]]
-    """
-    magnitudes = np.abs(rows)
-    nearly_largest = magnitudes >= (1.0 - 1e-9) * magnitudes.max(axis=1, keepdims=True)
-    deciding = rows[np.arange(rows.shape[0]), np.argmax(nearly_largest, axis=1)]
-    return rows * np.where(deciding < 0.0, -1.0, 1.0)[:, np.newaxis]

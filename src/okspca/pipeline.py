@@ -8,16 +8,19 @@ block, an alignment anchor), so where a block ends decides nothing.
 Rooms meet here in plain arrays; this is the only module that knows them all.
 """
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport, same_target_report
-from okspca.errors import MergeError
+from okspca.errors import MergeError, NumericalError
 from okspca.features import FeatureMap, OneHotMap
+from okspca.lane import LEARNED_CONSTANT, Lane
 from okspca.moments import CrossMoment, Target
-from okspca.numerics.arrays import Floats, frozen
+from okspca.moments.cross_moment import Change
+from okspca.numerics.arrays import Floats, copied, frozen
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import aligned
@@ -27,6 +30,7 @@ from okspca.standardize import Standardizer
 
 CHUNK_ROWS = 1024
 FIRST_ANCHOR = 64
+ANCHOR_RETRY = 8
 
 
 class Pipeline:
@@ -79,7 +83,10 @@ class Pipeline:
         self.align = align
         self.rows = 0
         self.anchor: Floats | None = None
+        #: The response that every row so far had; None once two of them differed.
+        self.constant_target: Floats | None = None
         self.service_state = service.start(self.input_map.n_features, n_components, seed)
+        self._lane: Lane | None = None
 
     def embed(self, X: Floats) -> Floats:
         """Input features of rows as the next observation would have them; learns nothing."""
@@ -90,18 +97,53 @@ class Pipeline:
         self.run(x[np.newaxis], y[np.newaxis], np.array([weight]))
 
     def run(self, X: Floats, Y: Floats, weights: Floats) -> None:
-        """Learn rows in order (n x d inputs, n x d_y targets or column numbers of classes)."""
-        start, n = 0, X.shape[0]
-        while start < n:
-            stop = start + min(n - start, CHUNK_ROWS, self._next_due() - self.rows)
-            self._learn(X[start:stop], Y[start:stop], weights[start:stop])
-            start = stop
+        """Learn rows in order (n x d inputs, n x d_y targets or column numbers of classes).
+
+        All or nothing: whatever interrupts it (an error in a map or a factorisation, Ctrl-C), the
+        state is put back to what it was before the first row.
+        """
+        saved = self._saved()
+        try:
+            start, n = 0, X.shape[0]
+            while start < n:
+                stop = start + min(n - start, CHUNK_ROWS, self._next_due() - self.rows)
+                self._learn(X[start:stop], Y[start:stop], weights[start:stop])
+                start = stop
+        except BaseException:
+            self.__dict__.update(saved)
+            raise
+
+    def learn_lean(self, x: Floats | Sequence[float], target: float) -> bool:
+        """Learn one row by the fused kernel (``target``: the response, or the column of a class).
+
+        False where the general path must take the row; nothing has changed then.
+        """
+        lane = self._lane or self._open_lane()
+        if lane is None:
+            return False
+        try:
+            np.copyto(lane.x, x)
+        except (TypeError, ValueError):  # not plain numbers: the general path says what is wrong
+            return False
+        if self.moment.labels:
+            learned = target < self.moment.width and lane.learn(target)
+        else:
+            lane.y[0] = target
+            learned = lane.learn()
+        if not learned:
+            return False
+        self.rows += 1
+        if self.constant_target is not None and self.constant_target[0] != target:
+            self.constant_target = None
+        self.moment.is_constant = learned == LEARNED_CONSTANT or self.constant_target is not None
+        self._follow(None)
+        return True
 
     def request(self) -> Basis:
         """Supply a basis of the current moment."""
         if self.rows == 0:
             return Basis.not_initialised(self.input_map.n_features)
-        return self.service.request(self.service_state, self.target(), self.rows)
+        return self.service.serve(self.service_state, self.moment, self.rows)
 
     def maintained(self) -> Basis:
         """Return all columns a tracking service maintains; for others, the requested basis."""
@@ -143,8 +185,8 @@ class Pipeline:
         C = target.Ct.T * target.scale
         return same_target_report(self.rows, C, (exact.rows.T, sigma), (q, reference_rank), bases)
 
-    def merge(self, other: Self) -> None:
-        """Pool another pipeline over the same maps into this one."""
+    def check_merge(self, other: Self) -> None:
+        """Raise where the other pipeline cannot be pooled into this one."""
         if self.service != other.service or self.n_components != other.n_components:
             message = "The models differ in their solver or number of components."
             raise MergeError(message)
@@ -156,14 +198,39 @@ class Pipeline:
         if not self.input_map.equals(other.input_map):
             message = "The input maps differ; pool models made with the same random_state or maps."
             raise MergeError(message)
-        if type(self.input_standardizer) is not type(other.input_standardizer):
-            message = "The models standardise their inputs in different ways."
+        for name in ("input_standardizer", "target_standardizer"):
+            if type(getattr(self, name)) is not type(getattr(other, name)):
+                message = "The models standardise their inputs or responses in different ways."
+                raise MergeError(message)
+        if isinstance(self.target_map, OneHotMap) and isinstance(other.target_map, OneHotMap):
+            together = {*self.target_map.classes, *other.target_map.classes}
+            objection = self.service.objection(labels=True, n_targets=len(together))
+            if objection is not None:
+                raise MergeError(objection)
+        elif not self.target_map.equals(other.target_map):
+            message = "The target maps differ; pool models made with the same random_state or maps."
             raise MergeError(message)
+
+    def merge(self, other: Self) -> None:
+        """Pool another pipeline, which :meth:`check_merge` accepts, into this one."""
         self._merge_targets(other)
         self.input_standardizer.merge(other.input_standardizer)
         self.target_standardizer.merge(other.target_standardizer)
-        self.moment.is_constant = self.target_standardizer.is_constant()
         self.rows += other.rows
+        if not np.array_equal(self.constant_target, other.constant_target):  # type: ignore[arg-type]
+            self.constant_target = None
+        self._note_constancy()
+        self._lane = None
+        if self._period() is not None:
+            # What the service keeps belongs to the old moment.
+            self.service.observe(self.service_state, self.moment, None, self.rows)
+
+    def _saved(self) -> dict[str, Any]:
+        """Everything that learning changes, copied so that it can be put back."""
+        names = ("input_standardizer", "target_standardizer", "moment", "service_state")
+        saved = {name: copied(getattr(self, name)) for name in names}
+        shared = {"rows": self.rows, "anchor": self.anchor, "constant_target": self.constant_target}
+        return {**saved, **shared, "_lane": None}
 
     def _merge_targets(self, other: Self) -> None:
         """Pool the moments; a class that one side lacks is a zero column there."""
@@ -172,17 +239,20 @@ class Pipeline:
             mine.learn(theirs.classes)
             columns = mine.index(theirs.classes)[:, 0].astype(np.int64)
             self.moment.merge(other.moment.with_columns(columns, mine.n_features))
-            return
-        if not mine.equals(theirs):
-            message = "The target maps differ; pool models made with the same random_state or maps."
-            raise MergeError(message)
-        self.moment.merge(other.moment)
+        else:
+            self.moment.merge(other.moment)
 
     def _learn(self, X: Floats, Y: Floats, weights: Floats) -> None:
         """Learn rows among which nothing is due except, possibly, after the last."""
         Phi = self.input_map.transform(self.input_standardizer.scan(X, weights))
         Psi = self.target_map.transform(self.target_standardizer.scan(Y, weights))
-        self.moment.is_constant = self.target_standardizer.is_constant()
+        self._check_features(Phi, "input")
+        self._check_features(Psi, "target")
+        if self.rows == 0:
+            self.constant_target = Y[0].copy()
+        if self.constant_target is not None and (self.constant_target != Y).any():
+            self.constant_target = None
+        self._note_constancy()
         change = None
         if self.service.scans:
             rows = self.moment.encode(Phi, Psi, weights)
@@ -192,11 +262,48 @@ class Pipeline:
         else:
             self.moment.update(Phi, Psi, weights)
         self.rows += X.shape[0]
+        self._lane = None
+        self._follow(change)
+
+    def _note_constancy(self) -> None:
+        """Tell the moment whether all inputs or all responses so far were alike.
+
+        The first row is shown raw and may make a moment of its own; there is no target all the
+        same.
+        """
+        sides = self.input_standardizer, self.target_standardizer
+        is_constant = any(standardizer.is_constant() for standardizer in sides)
+        self.moment.is_constant = is_constant or self.constant_target is not None
+
+    def _check_features(self, features: Floats, name: str) -> None:
+        """Raise where a map gave what is not a number; one such row would spoil the sums."""
+        if not np.isfinite(features.sum()):
+            row = self.rows + int(np.argmin(np.isfinite(features).all(axis=1))) + 1
+            message = (
+                f"The {name} features of observation {row} are not finite; nothing was learned."
+            )
+            raise NumericalError(message)
+
+    def _follow(self, change: Change | None) -> None:
+        """Do what is due after the observation that was learned last."""
         period = self._period()
         if not self.service.scans and period is not None and self.rows % period == 0:
             self.service.observe(self.service_state, self.moment, change, self.rows)
-        if self.align and _is_anchor_row(self.rows):
+        if self.align and self._next_anchor(self.rows - 1) == self.rows:
             self.anchor = frozen(self.embedding_basis())
+
+    def _open_lane(self) -> Lane | None:
+        """Bind the fused kernel, where this pipeline is of the kind it serves."""
+        inputs = self.input_standardizer, self.input_map
+        targets = self.target_standardizer, self.target_map
+        if self.service.scans or self._period() == 1 or not Lane.fits(inputs, targets, self.moment):
+            return None
+        self._lane = Lane(inputs, targets, self.moment)  # type: ignore[arg-type]
+        return self._lane
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the bound kernel out of copies and files; it is made anew when needed."""
+        return {**self.__dict__, "_lane": None}
 
     def _period(self) -> int | None:
         """How often the service wants to follow the stream."""
@@ -208,11 +315,19 @@ class Pipeline:
         period = self._period()
         if not self.service.scans and period is not None:
             due = min(due, (self.rows // period + 1) * period)
-        if self.align:
-            due = min(due, max(FIRST_ANCHOR, 1 << int(self.rows).bit_length()))
-        return due
+        return min(due, self._next_anchor(self.rows)) if self.align else due
 
+    def _next_anchor(self, t: int) -> int:
+        """Return the next observation after ``t`` that sets an anchor.
 
-def _is_anchor_row(t: int) -> bool:
-    """Anchors are set at 64, 128, 256, ... observations."""
-    return t >= FIRST_ANCHOR and t & (t - 1) == 0
+        That is at 64, 128, 256, ..., and at every multiple of 8 while the anchor lacks directions
+        that the target may have by now (a class that came late).
+        """
+        doubled = max(FIRST_ANCHOR, 1 << t.bit_length())
+        if self.anchor is None:
+            return doubled
+        most = self.moment.width - 1 if self.moment.labels else self.n_components
+        held = int(np.count_nonzero(self.anchor.any(axis=0)))
+        if held >= min(self.n_components, most):
+            return doubled
+        return min(doubled, (t // ANCHOR_RETRY + 1) * ANCHOR_RETRY)

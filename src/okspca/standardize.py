@@ -10,8 +10,9 @@ weight, after forgetting).  Let ``n`` be the number of rows learned so far::
 
 Two variance rules are built in.  ``RELATIVE`` (the default for users) is free of the unit of
 measurement: it divides unless the standard deviation is at rounding level of the mean, ``sd <= 16
-eps |mean|``.  ``PAPER`` is the absolute floor of the paper: the variance is clamped below at 1e-8
-and divided by only above 1e-7, so columns measured in small units stay unscaled.
+eps |mean|`` (or below 1e-140, where squares lose their digits).  ``PAPER`` is the absolute floor of
+the paper: the variance is clamped below at 1e-8 and divided by only above 1e-7, so columns measured
+in small units stay unscaled.
 
 Rows are always scanned one by one by one compiled kernel, so the state is the same to the last bit
 whatever the block size.
@@ -43,7 +44,7 @@ class VarianceRule(NamedTuple):
     Examples
     --------
     >>> PAPER.absolute, RELATIVE.absolute
-    (1e-07, 0.0)
+    (1e-07, 1e-280)
     """
 
     clamp: float
@@ -51,8 +52,18 @@ class VarianceRule(NamedTuple):
     relative: float
 
 
+class StandardizerArrays(NamedTuple):
+    """A causal standardiser as kernels see it; ``counts`` holds total weight and number of rows."""
+
+    mean: Floats
+    variance: Floats
+    counts: Floats
+
+
+WEIGHT, ROWS = range(2)
 PAPER = VarianceRule(clamp=1e-8, absolute=1e-7, relative=0.0)
-RELATIVE = VarianceRule(clamp=0.0, absolute=0.0, relative=16.0 * float(np.finfo(np.float64).eps))
+_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+RELATIVE = VarianceRule(clamp=0.0, absolute=1e-280, relative=_ROUNDING)
 
 
 class Standardizer(ABC):
@@ -78,6 +89,11 @@ class Standardizer(ABC):
         """Tell whether the rows learned so far are known to be all alike, to rounding."""
         return False
 
+    @property
+    def n_features(self) -> int | None:
+        """Number of columns it takes; None where any number will do."""
+        return None
+
 
 class CausalStandardizer(Standardizer):
     """Running mean and variance, used before they are updated.
@@ -95,10 +111,6 @@ class CausalStandardizer(Standardizer):
     ----------
     mean, variance : ndarray of shape (n_features,)
         Weighted running mean, and variance with the total weight as divisor.
-    count : float
-        Total weight (after forgetting).
-    rows : int
-        Number of rows learned.
 
     Examples
     --------
@@ -115,8 +127,22 @@ class CausalStandardizer(Standardizer):
         self.forgetting = forgetting
         self.mean = np.zeros(n_features)
         self.variance = np.zeros(n_features)
-        self.count = 0.0
-        self.rows = 0
+        self.counts = np.zeros(2)
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of columns it takes."""
+        return int(self.mean.shape[0])
+
+    @property
+    def count(self) -> float:
+        """Total weight learned, after forgetting."""
+        return float(self.counts[WEIGHT])
+
+    @property
+    def rows(self) -> int:
+        """Number of rows learned."""
+        return int(self.counts[ROWS])
 
     def transform(self, X: Floats) -> Floats:
         """Standardise rows with the present state; learn nothing."""
@@ -125,25 +151,19 @@ class CausalStandardizer(Standardizer):
     def scale(self) -> Floats:
         """Return what each coordinate is divided by: its standard deviation, or one."""
         divisor = np.empty_like(self.mean)
-        _divisors(self.mean, self.variance, self.rows, self.rule, divisor)
+        divisors(self.arrays, self.rule, divisor)
         return divisor
 
     def scan(self, X: Floats, weights: Floats) -> Floats:
         """Standardise each row with the rows before it, then learn it."""
-        Z = np.empty_like(X)
-        self.count = _scan(
-            X,
-            weights,
-            self.forgetting,
-            self.rule,
-            self.mean,
-            self.variance,
-            self.count,
-            self.rows,
-            Z,
-        )
-        self.rows += X.shape[0]
+        Z = np.empty(X.shape)
+        _scan(X, weights, self.arrays, self.forgetting, self.rule, Z)
         return Z
+
+    @property
+    def arrays(self) -> StandardizerArrays:
+        """The live arrays, for kernels that change them in place."""
+        return StandardizerArrays(self.mean, self.variance, self.counts)
 
     def merge(self, other: Self) -> None:
         """Pool the means and variances of two disjoint sets of rows (Chan's formula)."""
@@ -156,12 +176,12 @@ class CausalStandardizer(Standardizer):
             difference = other.mean - self.mean
             self.variance = pooled_variance(self.variance, other.variance, difference, share)
             self.mean = pooled_mean(self.mean, other.mean, share)
-        self.count = total
-        self.rows += other.rows
+        self.counts[WEIGHT] = total
+        self.counts[ROWS] += other.rows
 
     def is_constant(self) -> bool:
         """Tell whether every coordinate varies at rounding level only."""
-        return bool(np.all(self.variance <= (RELATIVE.relative * self.mean) ** 2))
+        return varies_by_rounding(self.arrays)
 
 
 class FrozenStandardizer(Standardizer):
@@ -187,6 +207,25 @@ class FrozenStandardizer(Standardizer):
     def __init__(self, mean: Floats, scale: Floats) -> None:
         self.mean = np.array(mean, dtype=np.float64)
         self.divisor = np.array(scale, dtype=np.float64)
+        if self.mean.ndim != 1 or self.mean.shape != self.divisor.shape:
+            message = (
+                f"mean has shape {self.mean.shape} and scale {self.divisor.shape}; "
+                "give one number per column for each."
+            )
+            raise ValueError(message)
+        usable = np.isfinite(self.mean) & np.isfinite(self.divisor) & (self.divisor > 0.0)
+        if not usable.all():
+            column = int(np.argmin(usable))
+            message = (
+                f"Column {column} has mean {self.mean[column]:g} and scale "
+                f"{self.divisor[column]:g}; the scale must be positive: 1 for a constant column."
+            )
+            raise ValueError(message)
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of columns it takes."""
+        return int(self.mean.shape[0])
 
     @classmethod
     def of(cls, pilot: CausalStandardizer) -> Self:
@@ -232,36 +271,50 @@ class NoStandardizer(Standardizer):
 
 
 @compiled
-def _divisors(mean: Floats, variance: Floats, rows: int, rule: VarianceRule, out: Floats) -> None:
-    """Fill ``out`` with the divisor of each coordinate after ``rows`` learned rows."""
-    for j in range(mean.shape[0]):
+def divisors(state: StandardizerArrays, rule: VarianceRule, out: Floats) -> None:
+    """Fill ``out`` with what each coordinate is divided by."""
+    scaled = state.counts[ROWS] >= 2.0
+    for j in range(out.shape[0]):
         out[j] = 1.0
-        if rows >= 2:
-            held = max(variance[j], rule.clamp)
-            rounding = rule.relative * abs(mean[j])
-            if held > rule.absolute and np.sqrt(held) > rounding:
-                out[j] = np.sqrt(held)
+        held = max(state.variance[j], rule.clamp)
+        if scaled and held > rule.absolute:
+            deviation = np.sqrt(held)
+            if deviation > rule.relative * abs(state.mean[j]):
+                out[j] = deviation
+
+
+@compiled
+def varies_by_rounding(state: StandardizerArrays) -> bool:
+    """Whether every coordinate varies at rounding level of its mean only."""
+    for j in range(state.mean.shape[0]):
+        if state.variance[j] > (_ROUNDING * state.mean[j]) ** 2:
+            return False
+    return True
+
+
+@compiled
+def learn_row(state: StandardizerArrays, row: Floats, weight: float, forgetting: float) -> None:
+    """Learn one row, in place."""
+    total = forgetting * state.counts[WEIGHT] + weight
+    state.counts[WEIGHT] = total
+    state.counts[ROWS] += 1.0
+    update_mean_variance(state.mean, state.variance, row, weight / total)
 
 
 @compiled
 def _scan(
     X: Floats,
     weights: Floats,
+    state: StandardizerArrays,
     forgetting: float,
     rule: VarianceRule,
-    mean: Floats,
-    variance: Floats,
-    count: float,
-    rows: int,
     Z: Floats,
-) -> float:
-    """Transform each row with the past, learn it, and return the new total weight."""
-    divisor = np.ones(mean.shape[0])
+) -> None:
+    """Transform each row with the past, then learn it."""
+    divisor = np.ones(X.shape[1])
     for i in range(X.shape[0]):
         # Before the first row the means are zero and the divisors one, so the row passes unchanged.
-        _divisors(mean, variance, rows + i, rule, divisor)
-        for j in range(mean.shape[0]):
-            Z[i, j] = (X[i, j] - mean[j]) / divisor[j]
-        count = forgetting * count + weights[i]
-        update_mean_variance(mean, variance, X[i], weights[i] / count)
-    return count
+        divisors(state, rule, divisor)
+        for j in range(X.shape[1]):
+            Z[i, j] = (X[i, j] - state.mean[j]) / divisor[j]
+        learn_row(state, X[i], weights[i], forgetting)

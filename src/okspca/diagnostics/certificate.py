@@ -23,19 +23,25 @@ of
 A proven distance d in turn bounds the objective loss by ``l_1 d^2 / 2``, so ``rho >= 1 - (theta_1 +
 tail) d^2 / (2 J)``; the larger of the two bounds on rho is reported.
 
-Every inequality is widened by ``noise``: rounding, ``4 (D + p) eps ||C̄||_F^2``, and the change of
-M by what target compression dropped, ``2 ||C̄||_F e + e^2``.  Where no gap is proven the distance
-is None: nothing is invented.
+Every inequality is widened by ``noise``: rounding, ``4 (D + w + p) eps ||C̄||_F^2`` for a moment of
+w columns, and the change of M by what target compression dropped, ``2 ||C̄||_F e + e^2``.  Where no
+gap is proven the distance is None: nothing is invented.
 """
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
+from okspca.numerics.sums import distance, square
+from okspca.numerics.symmetric import jacobi
 
 EPS = float(np.finfo(np.float64).eps)
+UNPROVEN = -1.0
+_RIGHT_ANGLE = math.sqrt(2.0)
 
 
 @dataclass(frozen=True)
@@ -101,33 +107,55 @@ def certify(
     dropped : float
         Bound on the Frobenius norm of the part of C̄ that ``Ct`` lacks.
     """
-    q, D = rows.shape
-    projected = rows @ Ct.T
-    small = projected @ projected.T
-    residual = float(np.linalg.norm(projected @ Ct - small @ rows))
-    total = float(np.vdot(Ct, Ct))
-    noise = 4.0 * (D + ritz.size) * EPS * total
-    noise += 2.0 * float(np.sqrt(total)) * dropped + dropped * dropped
+    contiguous = np.ascontiguousarray(Ct), np.ascontiguousarray(rows), np.ascontiguousarray(ritz)
+    return certificate_from(bounds(*contiguous, dropped), scale)
 
-    captured = float(np.trace(small)) - noise
-    extended = np.pad(ritz, (0, max(q + 1 - ritz.size, 0)))
-    inside, outside = float(extended[q - 1]), float(extended[q])
-    tail = max(total - float(ritz.sum()), 0.0) + noise
-    best = float(ritz[:q].sum()) + tail
-    rho = min(max(captured / best, 0.0), 1.0)
-    next_upper = outside + tail
-    gap = inside - noise - next_upper
-    if gap <= 0.0:
-        return Certificate(rho, None, None, None, residual / total)
-    distance = float(np.sqrt(2.0 * max(best - captured, 0.0) / gap))
-    separation = float(np.linalg.eigvalsh(small)[0]) - noise - next_upper
-    if separation > 0.0:
-        distance = min(distance, float(np.sqrt(2.0)) * (residual + noise) / separation)
-    largest = float(ritz[0]) + tail
-    rho = max(rho, 1.0 - 0.5 * largest * distance * distance / captured)
-    # One step down, so that the last rounding cannot turn a bound below one into one.
-    rho = float(np.nextafter(rho, 0.0))
+
+def certificate_from(numbers: tuple[float, float, float, float], scale: float) -> Certificate:
+    """Dress what :func:`bounds` returned."""
+    rho, gap, distance, residual = numbers
+    if gap == UNPROVEN:
+        return Certificate(rho, None, None, None, residual)
     angle = None
-    if distance < np.sqrt(2.0):
-        angle = float(np.degrees(np.arcsin(distance / np.sqrt(2.0))))
-    return Certificate(rho, gap * scale * scale, distance, angle, residual / total)
+    if distance < _RIGHT_ANGLE:
+        angle = math.degrees(math.asin(distance / _RIGHT_ANGLE))
+    return Certificate(rho, gap * scale * scale, distance, angle, residual)
+
+
+@compiled
+def bounds(
+    Ct: Floats, rows: Floats, ritz: Floats, dropped: float
+) -> tuple[float, float, float, float]:
+    """Bounds on rho, gap and distance (``UNPROVEN`` without one), and the relative residual."""
+    q, D = rows.shape
+    projected = np.dot(rows, Ct.T)
+    small = np.dot(projected, projected.T)
+    residual = distance(np.dot(projected, Ct), np.dot(small, rows))
+    total = square(Ct)
+    noise = 4.0 * (D + Ct.shape[0] + ritz.size) * EPS * total
+    noise += 2.0 * np.sqrt(total) * dropped + dropped * dropped
+
+    captured, inspected, leading = -noise, 0.0, 0.0
+    for j in range(q):
+        captured += small[j, j]
+    for j in range(ritz.size):
+        inspected += ritz[j]
+        if j < q:
+            leading += ritz[j]
+    inside = ritz[q - 1] if q <= ritz.size else 0.0
+    outside = ritz[q] if q < ritz.size else 0.0
+    tail = max(total - inspected, 0.0) + noise
+    best = leading + tail
+    rho = min(max(captured / best, 0.0), 1.0)
+    gap = inside - noise - (outside + tail)
+    if gap <= 0.0 or captured <= 0.0:
+        return rho, UNPROVEN, UNPROVEN, residual / total
+    upper = np.sqrt(2.0 * max(best - captured, 0.0) / gap)
+    jacobi(small, np.empty((q, q)))
+    separation = small[q - 1, q - 1] - noise - (outside + tail)
+    if separation > 0.0:
+        upper = min(upper, np.sqrt(2.0) * (residual + noise) / separation)
+    upper = min(upper, np.sqrt(2.0 * q))
+    rho = max(rho, 1.0 - 0.5 * (ritz[0] + tail) * upper * upper / captured)
+    # One step down, so that the last rounding cannot turn a bound below one into one.
+    return rho * (1.0 - EPS), gap, upper, residual / total

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 
+from okspca.errors import DataError
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
 from okspca.moments import CrossMoment, TargetCompression
@@ -49,13 +50,17 @@ class Rows:
         )
 
 
-def pilot_rows(model: Any) -> int:
+def pilot_rows(model: Any, *, labels: bool) -> int:
     """Count the first rows that must be held back before the pipeline can be built."""
-    needs_distance = (model.bandwidth == "median" and model.input_map is None) or (
-        model.target_bandwidth == "median" and model.target_map is None
-    )
-    needs_scale = model.standardize == "frozen" and model.input_standardizer is None
-    return MEDIAN_ROWS if needs_distance or needs_scale else 0
+    sides = [(model.bandwidth, model.input_map, model.input_standardizer)]
+    if not labels:
+        sides.append((model.target_bandwidth, model.target_map, model.target_standardizer))
+    for bandwidth, ready_map, ready_standardizer in sides:
+        needs_distance = bandwidth == "median" and ready_map is None
+        needs_scale = model.standardize == "frozen" and ready_standardizer is None
+        if needs_distance or needs_scale:
+            return MEDIAN_ROWS
+    return 0
 
 
 def variance_rule(variance_floor: str | float) -> VarianceRule:
@@ -72,18 +77,41 @@ def resolve_service(solver: str | Service[Any]) -> Service[Any]:
     return BY_NAME[solver]() if isinstance(solver, str) else solver
 
 
+def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
+    """Raise where a ready-made part takes another number of columns than the data have."""
+    for name, data, n_columns in (("input", "X", n_inputs), ("target", "y", n_outputs)):
+        for part in (f"{name}_map", f"{name}_standardizer"):
+            ready = getattr(model, part)
+            if ready is None or n_columns is None:
+                continue
+            takes = ready.n_inputs if isinstance(ready, FeatureMap) else ready.n_features
+            if takes is not None and takes != n_columns:
+                message = f"{data} has {n_columns} columns, but {part} takes {takes}."
+                raise DataError(message)
+
+
 def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     """Build the pipeline of a model from its parameters and its first rows."""
-    seeds = _seeds(model.random_state)
     inputs = _standardizer(model, model.input_standardizer, pilot.X, pilot.weights)
-    input_map = _input_map(model, pilot, inputs, seeds[0])
     targets: Standardizer = NoStandardizer()
-    target_map: FeatureMap
-    if labels is not None:
-        target_map = labels
-    else:
+    bandwidths = [0.0, 0.0]
+    if model.input_map is None:
+        bandwidths[0] = _bandwidth(model.bandwidth, pilot.X, pilot.weights, inputs)
+    if labels is None:
         targets = _standardizer(model, model.target_standardizer, pilot.Y, pilot.weights)
-        target_map = _target_map(model, pilot, targets, (seeds[1], input_map.n_features))
+    if labels is None and model.target_map is None:
+        bandwidths[1] = _bandwidth(model.target_bandwidth, pilot.Y, pilot.weights, targets)
+    # Drawn last: where a rule above has failed, the caller's generator has not moved.
+    seeds = _seeds(model.random_state)
+    input_map = model.input_map or _drawn(
+        model, pilot.X.shape[1], model.n_random_features, bandwidths[0], seeds[0]
+    )
+    width = model.n_target_features or input_map.n_features
+    target_map = (
+        labels
+        or model.target_map
+        or _drawn(model, pilot.Y.shape[1], width, bandwidths[1], seeds[1])
+    )
     return Pipeline(
         (inputs, input_map),
         (targets, target_map),
@@ -95,8 +123,10 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     )
 
 
-def _seeds(random_state: int | RandomState | None) -> list[int]:
+def _seeds(random_state: int | RandomState | np.random.Generator | None) -> list[int]:
     """Draw the seeds of the input map, the target map and the service, in this order."""
+    if isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(np.iinfo(np.int32).max))
     random = random_state if isinstance(random_state, RandomState) else RandomState(random_state)
     return [int(seed) for seed in random.randint(np.iinfo(np.int32).max, size=3)]
 
@@ -127,33 +157,12 @@ def _bandwidth(rule: str | float, rows: Floats, weights: Floats, like: Standardi
     return float(rule)
 
 
-def _input_map(model: Any, pilot: Rows, inputs: Standardizer, seed: int) -> FeatureMap:
-    """Draw the input map, or take the ready-made one."""
-    if model.input_map is not None:
-        ready: FeatureMap = model.input_map
-        return ready
+def _drawn(model: Any, n_inputs: int, n_features: int, bandwidth: float, seed: int) -> FourierMap:
+    """Draw a map with the kernel and sampling of the model."""
     return FourierMap.sample(
-        pilot.X.shape[1],
-        model.n_random_features,
-        bandwidth=_bandwidth(model.bandwidth, pilot.X, pilot.weights, inputs),
-        kernel=model.kernel,
-        sampling=model.sampling,
-        seed=seed,
-    )
-
-
-def _target_map(
-    model: Any, pilot: Rows, targets: Standardizer, seed_and_width: tuple[int, int]
-) -> FeatureMap:
-    """Draw the target map of a regression, or take the ready-made one."""
-    if model.target_map is not None:
-        ready: FeatureMap = model.target_map
-        return ready
-    seed, default_width = seed_and_width
-    return FourierMap.sample(
-        pilot.Y.shape[1],
-        model.n_target_features or default_width,
-        bandwidth=_bandwidth(model.target_bandwidth, pilot.Y, pilot.weights, targets),
+        n_inputs,
+        n_features,
+        bandwidth=bandwidth,
         kernel=model.kernel,
         sampling=model.sampling,
         seed=seed,

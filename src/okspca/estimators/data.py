@@ -44,6 +44,27 @@ def check_values(array: Floats, name: str) -> None:
     raise DataError(f"{problem} Nothing was learned from this block.")
 
 
+def where_not_numbers(X: Any) -> str | None:
+    """Say where X holds text that is no number; None where that is not the trouble."""
+    array = np.asarray(X)
+    if array.ndim != 2 or array.dtype.kind not in "OUS":
+        return None
+    for (row, column), value in np.ndenumerate(array):
+        if isinstance(value, str) and not _is_numeric(value):
+            place = f"row {row}, column {column}"
+            return f"X contains {str(value)!r} at {place}, which is not a number; encode it first."
+    return None
+
+
+def _is_numeric(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def check_weights(sample_weight: Any, n_rows: int) -> Floats:
     """Return one non-negative weight per row."""
     if sample_weight is None:
@@ -71,7 +92,17 @@ def task_of(y: Any) -> str:
     dtype = getattr(y, "dtype", None)
     if dtype is not None and _is_categorical(dtype):
         return CLASSIFICATION
-    return REGRESSION if np.asarray(y).dtype.kind == "f" else CLASSIFICATION
+    array = np.asarray(y)
+    if array.dtype.kind in "mMcV":
+        message = f"y has dtype {array.dtype}; give numbers, or labels as whole numbers or text."
+        raise DataError(message)
+    if array.dtype.kind == "O" and any(isinstance(value, float) for value in array.ravel()):
+        message = (
+            "y has dtype object but holds floating-point numbers or NaN; convert it with "
+            "astype(float) for regression, or set task='classification'."
+        )
+        raise DataError(message)
+    return REGRESSION if array.dtype.kind == "f" else CLASSIFICATION
 
 
 def check_numbers(y: Any, n_rows: int) -> Floats:
@@ -91,24 +122,28 @@ def check_numbers(y: Any, n_rows: int) -> Floats:
         raise DataError(message)
     check_values(numbers, "y")
     _check_length(numbers.shape[0], n_rows)
+    if numbers.ndim == 2 and numbers.shape[1] == 0:
+        message = "y has no columns; give at least one response per row of X."
+        raise DataError(message)
     return np.ascontiguousarray(numbers.reshape(n_rows, -1))
 
 
-def check_labels(y: Any, n_rows: int) -> Labels:
+def check_labels(y: Any, n_rows: int, name: str = "y") -> Labels:
     """Return class labels as plain values of one kind: number, text or truth value."""
-    array = np.asarray(y)
+    # A plain list of mixed labels would silently become text.
+    array = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        message = f"y has shape {array.shape}; class labels must be one value per row of X."
+        message = f"{name} has shape {array.shape}; class labels must be one value each."
         raise DataError(message)
     _check_length(array.shape[0], n_rows)
     if array.dtype.kind == "f":
-        check_values(array, "y")
+        check_values(array, name)
     values = array.tolist()
-    kinds = {_kind(value, row) for row, value in enumerate(values)}
+    kinds = {_kind(value, row, name) for row, value in enumerate(values)}
     if len(kinds) > 1:
-        message = f"y mixes {' and '.join(sorted(kinds))}; labels must be of one kind."
+        message = f"{name} mixes {' and '.join(sorted(kinds))}; labels must be of one kind."
         raise DataError(message)
     return Labels(values, kinds.pop() if kinds else "numbers")
 
@@ -125,7 +160,7 @@ def _is_categorical(dtype: Any) -> bool:
     return str(dtype).lower().startswith(("category", "categorical", "enum"))
 
 
-def _kind(value: object, row: int) -> str:
+def _kind(value: object, row: int, name: str) -> str:
     """Name the kind of one label."""
     if isinstance(value, bool):
         return "truth values"
@@ -133,7 +168,9 @@ def _kind(value: object, row: int) -> str:
         return "numbers"
     if isinstance(value, str):
         return "text"
-    message = f"y contains {value!r} at row {row}; a label must be a whole number, text or bool."
+    message = (
+        f"{name} contains {value!r} at row {row}; a label must be a whole number, text or bool."
+    )
     raise DataError(message)
 
 

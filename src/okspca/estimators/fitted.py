@@ -30,8 +30,10 @@ class FittedAttributes:
     @property
     def singular_values_(self) -> Floats:
         """Singular values of C̄ (divisor: total weight) along the components."""
-        values = self._fitted("singular_values_").maintained().singular_values
-        return np.pad(values, (0, self.n_components - values.size))
+        pipeline = self._fitted("singular_values_")
+        target = pipeline.target()
+        norms: Floats = np.linalg.norm(target.Ct @ pipeline.embedding_basis(), axis=0)
+        return norms * target.scale
 
     @property
     def moment_(self) -> CrossMoment:

@@ -24,9 +24,10 @@ from okspca.estimators.data import (
 )
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import Floats
-from okspca.services import Service
+from okspca.services import Exact, Service
 
 MANY_CLASSES = 100
+_LEAN_KINDS: dict[type, str] = {int: "numbers", np.int64: "numbers", str: "text", np.str_: "text"}
 
 
 @dataclass
@@ -44,9 +45,10 @@ class Admitted:
 class Intake:
     """What is known about the target so far: the task, the classes, the number of outputs."""
 
-    def __init__(self, task: str, service: Service[Any]) -> None:
+    def __init__(self, task: str) -> None:
         self._declared = task
-        self._service = service
+        #: The service that must be able to serve the target; set before rows are admitted.
+        self.service: Service[Any] = Exact()
         self.task: str | None = None
         self.labels: OneHotMap | None = None
         self._label_kind: str | None = None
@@ -65,7 +67,7 @@ class Intake:
         labels = check_labels(y, X.shape[0])
         self._check_kind(labels.kind)
         values = [value for value, keep in zip(labels.values, kept, strict=True) if keep]
-        declared = [] if classes is None else check_labels(classes, len(classes)).values
+        declared = _declared_classes(classes, labels.kind)
         admitted = Admitted(
             task, X[kept], weights[kept], None, Labels(values, labels.kind), declared
         )
@@ -86,11 +88,23 @@ class Intake:
         self._label_kind = admitted.labels.kind
         return Rows(admitted.X, self.labels.index(admitted.labels.values), admitted.weights)
 
+    def number_of(self, y: Any) -> float | None:
+        """Column of a known label, or a scalar response; None where only :meth:`admit` can tell."""
+        if self.labels is None:
+            is_number = self._n_outputs == 1 and isinstance(y, float | int)
+            return y if is_number and not isinstance(y, bool) else None
+        kind = _LEAN_KINDS.get(type(y))
+        return self.labels.column_of(y) if kind == self._label_kind else None
+
+    def matches(self, other: "Intake") -> bool:
+        """Whether another model's targets are of the same kind."""
+        return (self.task, self._label_kind) == (other.task, other._label_kind)
+
     def _task(self, y: Any) -> str:
         """Return the task: declared, or fixed by the first block, or told by the dtype."""
-        told = task_of(y)
         if self._declared != "auto":
             return self._declared
+        told = task_of(y)
         if self.task == CLASSIFICATION and told == REGRESSION:
             message = (
                 "y holds floating-point numbers, but earlier blocks held class labels; "
@@ -121,15 +135,26 @@ class Intake:
         after = known | set(admitted.classes) | set(admitted.labels.values)
         self._check_service(labels=True, n_targets=len(after))
         newly_many = len(after) > MANY_CLASSES >= len(known)
-        if newly_many and self._declared == "auto" and dtype_kind in "iu":
+        if newly_many and self._declared == "auto" and dtype_kind in "iuO":
             message = (
-                f"y holds {len(after)} different whole numbers, taken as class labels; "
+                f"y holds {len(after)} different values, taken as class labels; "
                 "if they are quantities, use task='regression'."
             )
             warnings.warn(message, ManyClassesWarning, stacklevel=6)
 
     def _check_service(self, *, labels: bool, n_targets: int) -> None:
         """Raise where the service objects to such a target."""
-        objection = self._service.objection(labels=labels, n_targets=n_targets)
+        objection = self.service.objection(labels=labels, n_targets=n_targets)
         if objection is not None:
             raise DataError(objection)
+
+
+def _declared_classes(classes: Any, kind: str) -> list[Hashable]:
+    """Check classes that were declared beforehand against the labels of the block."""
+    if classes is None:
+        return []
+    declared = check_labels(list(classes), len(classes), "classes")
+    if declared.values and declared.kind != kind:
+        message = f"classes holds {declared.kind}, but y holds {kind} as labels."
+        raise DataError(message)
+    return declared.values

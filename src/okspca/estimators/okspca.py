@@ -15,17 +15,19 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport
 from okspca.errors import DataError, MergeError, NotReadyError, RankWarning
-from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
-from okspca.estimators.data import check_values
+from okspca.estimators.building import Rows, build, check_widths, pilot_rows, resolve_service
+from okspca.estimators.data import check_values, where_not_numbers
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import check_parameters
 from okspca.features import FeatureMap, OneHotMap
+from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import CHUNK_ROWS, Pipeline
 from okspca.services import Service
 from okspca.standardize import Standardizer
 
+_FITTED = ("_intake", "_pipeline", "_pilot", "n_features_in_", "feature_names_in_")
 # Models whose zero columns were explained: kept outside of them, since reading changes no state.
 _EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
@@ -80,8 +82,9 @@ class OKSPCA(
     forget_standardizers : bool, default=True
         Whether the factor acts on the standardisers too.
     align : bool, default=False
-        Rotate embeddings towards an anchor that learning renews at 64, 128, 256, ... rows, so that
-        models trained on them keep working while the stream goes on.
+        Rotate embeddings towards an anchor that learning renews at 64, 128, 256, ... rows (sooner
+        when a late class adds a direction), so that models trained on them keep working while the
+        stream goes on.
     compress : bool, default=True
         Store the moment of a scalar response in the few dozen directions its features use
         (lossless).
@@ -182,7 +185,7 @@ class OKSPCA(
         With ``standardize="frozen"`` a first pass over all rows fixes the standardisers.
         """
         fresh = copy.copy(self)
-        for name in ("_intake", "_pipeline", "_pilot", "n_features_in_", "feature_names_in_"):
+        for name in _FITTED:
             fresh.__dict__.pop(name, None)
         classes = None if y is None else _sorted_classes(y, sample_weight)
         fresh._learn(X, y, classes, sample_weight, whole=True)
@@ -208,7 +211,8 @@ class OKSPCA(
             Classes known beforehand.  Others may appear at any time: a late class gives the same
             subspace as one declared at the start.
         sample_weight : array-like of shape (n,), optional
-            A weight counts as repetition; rows of weight zero are checked and ignored.
+            A weight counts as repetition in the moment and in the standardisers (which see the row
+            once before they learn it); rows of weight zero are checked and ignored.
 
         Raises
         ------
@@ -219,12 +223,20 @@ class OKSPCA(
 
     def learn_one(self, x: ArrayLike, y: Any) -> Self:
         """Learn one observation: a one-dimensional x and its target."""
-        row = np.asarray(x, dtype=np.float64)
+        pipeline = self.__dict__.get("_pipeline")
+        if pipeline is not None and np.shape(x) == (self.n_features_in_,):
+            target = self._intake.number_of(y)
+            if target is not None and pipeline.learn_lean(x, target):
+                return self
+        try:
+            row = np.asarray(x, dtype=np.float64)
+        except (TypeError, ValueError) as failure:
+            message = f"x must hold numbers ({failure})."
+            raise DataError(message) from failure
         if row.ndim != 1:
             message = f"learn_one takes a one-dimensional x, not one of shape {row.shape}."
             raise DataError(message)
         targets = np.asarray(y)[np.newaxis]
-        pipeline = getattr(self, "_pipeline", None)
         if pipeline is None:
             return self.partial_fit(row[np.newaxis], targets)
         if row.shape[0] != self.n_features_in_:
@@ -245,8 +257,8 @@ class OKSPCA(
         checked = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_values(checked, "X")
         columns = pipeline.embedding_basis()
-        self._warn_of_zero_columns(pipeline)
-        embedding = np.empty((checked.shape[0], self.n_components))
+        _warn_of_zero_columns(pipeline)
+        embedding = np.empty((checked.shape[0], pipeline.n_components))
         for start in range(0, checked.shape[0], CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
             embedding[rows] = pipeline.embed(checked[rows]) @ columns
@@ -290,9 +302,16 @@ class OKSPCA(
         solvers cannot be pooled.
         """
         mine, theirs = self._ready(), other._ready()
-        if self.n_features_in_ != other.n_features_in_ or self._intake.task != other._intake.task:
-            message = "The models differ in their number of inputs or in their task."
+        if self.n_features_in_ != other.n_features_in_ or not self._intake.matches(other._intake):
+            message = "The models differ in their number of inputs, their task or kind of labels."
             raise MergeError(message)
+        mine_named, theirs_named = (
+            list(getattr(m, "feature_names_in_", ())) for m in (self, other)
+        )
+        if mine_named != theirs_named:
+            message = "The models were fitted with different feature names."
+            raise MergeError(message)
+        mine.check_merge(theirs)
         pooled = copy.deepcopy(mine)
         pooled.merge(theirs)
         self._pipeline = pooled
@@ -316,57 +335,61 @@ class OKSPCA(
         if not self.__sklearn_is_fitted__():
             message = "The output features are known only after rows were learned."
             raise AttributeError(message)
-        return self.n_components
+        pipeline = self._pipeline
+        return self.n_components if pipeline is None else pipeline.n_components
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Admit a block, then learn it; ``whole`` says that no more rows will come."""
         first = "_intake" not in self.__dict__
-        if first:
-            check_parameters(self)
-            intake = Intake(self.task, resolve_service(self.solver))
-        else:
+        try:
+            if self.__dict__.get("_pipeline") is None:
+                check_parameters(self)
+            _validated(self, X, reset=first, skip_check_array=True)
+            self._admit_and_take(X, y, (classes, sample_weight), whole=whole)
+        except BaseException:
+            if first:
+                for name in _FITTED:
+                    self.__dict__.pop(name, None)
+            raise
+        return self
+
+    def _admit_and_take(self, X: Any, y: Any, extras: tuple[Any, Any], *, whole: bool) -> None:
+        """Check everything about a block, and only then let it change anything."""
+        intake = self.__dict__.get("_intake") or Intake(self.task)
+        if self.__dict__.get("_pipeline") is None:
             # While rows are held back, building may still fail: only then a copy must be at risk.
-            intake = self._intake if self._pipeline is not None else copy.deepcopy(self._intake)
-            validate_data(self, X, reset=False, skip_check_array=True)
+            intake = copy.deepcopy(intake)
+            intake.service = resolve_service(self.solver)
         if y is None:
             message = (
                 f"This {type(self).__name__} estimator requires y to be passed, "
                 "but the target y is None."
             )
             raise DataError(message)
-        checked = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=self)
+        checked = _validated(self, X, reset=None, ensure_all_finite=False)
         check_values(checked, "X")
-        self._check_map_width(checked.shape[1])
-        admitted = intake.admit(checked, y, sample_weight, classes)
+        admitted = intake.admit(checked, y, extras[1], extras[0])
+        numbers = admitted.numbers
+        check_widths(self, checked.shape[1], None if numbers is None else numbers.shape[1])
         if whole and admitted.X.shape[0] == 0:
             message = "Every sample_weight is zero; there is nothing to learn."
             raise DataError(message)
         self._take(intake, intake.commit(admitted), whole=whole)
-        if first:
-            validate_data(self, X, reset=True, skip_check_array=True)
-        return self
 
     def _take(self, intake: Intake, rows: Rows, *, whole: bool) -> None:
         """Learn admitted rows, building the pipeline as soon as enough of them are known."""
-        pipeline = self.__dict__.get("_pipeline")
-        pilot = self.__dict__.get("_pilot")
-        if pipeline is None:
-            rows = rows if pilot is None else pilot.followed_by(rows)
-            needed = pilot_rows(self)
-            if not whole and len(rows) < needed:
-                self._intake, self._pipeline, self._pilot = intake, None, rows
-                return
+        pipeline, pilot = self.__dict__.get("_pipeline"), self.__dict__.get("_pilot")
+        if pipeline is not None:
+            pipeline.run(rows.X, rows.Y, rows.weights)
+            return
+        rows = rows if pilot is None else pilot.followed_by(rows)
+        needed = max(pilot_rows(self, labels=intake.labels is not None), 1)
+        if whole or len(rows) >= needed:
             all_rows = whole and self.standardize == "frozen"
-            shown = rows if all_rows else rows.first(max(needed, 1))
-            pipeline = build(self, shown, intake.labels)
-        self._intake, self._pipeline, self._pilot = intake, pipeline, None
-        pipeline.run(rows.X, rows.Y, rows.weights)
-
-    def _check_map_width(self, n_inputs: int) -> None:
-        """Raise where a ready-made input map takes another number of columns."""
-        if self.input_map is not None and self.input_map.n_inputs != n_inputs:
-            message = f"X has {n_inputs} columns, but input_map takes {self.input_map.n_inputs}."
-            raise DataError(message)
+            pipeline = build(self, rows if all_rows else rows.first(needed), intake.labels)
+            pipeline.run(rows.X, rows.Y, rows.weights)
+        self._intake, self._pipeline = intake, pipeline
+        self._pilot = rows if pipeline is None else None
 
     def _n_input_features(self) -> int:
         """Number of input features, known before the map is drawn."""
@@ -377,26 +400,37 @@ class OKSPCA(
         check_is_fitted(self)
         if self._pipeline is None:
             message = (
-                f"{self.n_samples_seen_} of the {pilot_rows(self)} rows that bandwidth='median' or "
+                f"{self.n_samples_seen_} of the {MEDIAN_ROWS} rows that bandwidth='median' or "
                 "standardize='frozen' needs were seen; learn more rows, call fit, or give "
                 "a bandwidth in numbers or a ready-made standardiser instead."
             )
             raise NotReadyError(message)
         return self._pipeline
 
-    def _warn_of_zero_columns(self, pipeline: Pipeline) -> None:
-        """Explain columns that are zero because there are too few classes."""
-        target_map = pipeline.target_map
-        if pipeline.service.tracks or not isinstance(target_map, OneHotMap):
-            return
-        most = max(target_map.n_features - 1, 0)
-        if self.n_components > most and pipeline not in _EXPLAINED:
-            _EXPLAINED.add(pipeline)
-            message = (
-                f"{target_map.n_features} classes have at most {most} supervised directions, so of "
-                f"n_components={self.n_components} the columns beyond {most} are zero."
-            )
-            warnings.warn(message, RankWarning, stacklevel=3)
+
+def _validated(model: OKSPCA, X: Any, *, reset: bool | None, **checks: Any) -> Any:
+    """scikit-learn's checks of X (None: without names), with errors of the documented type."""
+    try:
+        if reset is None:
+            return check_array(X, dtype=np.float64, estimator=model, **checks)
+        return validate_data(model, X, reset=reset, **checks)
+    except ValueError as failure:
+        raise DataError(where_not_numbers(X) or str(failure)) from failure
+
+
+def _warn_of_zero_columns(pipeline: Pipeline) -> None:
+    """Explain, once, columns that are zero because there are too few classes."""
+    target_map = pipeline.target_map
+    if pipeline.service.tracks or not isinstance(target_map, OneHotMap):
+        return
+    most = max(target_map.n_features - 1, 0)
+    if pipeline.n_components > most and pipeline not in _EXPLAINED:
+        _EXPLAINED.add(pipeline)
+        message = (
+            f"{target_map.n_features} classes have at most {most} supervised directions, so of "
+            f"n_components={pipeline.n_components} the columns beyond {most} are zero."
+        )
+        warnings.warn(message, RankWarning, stacklevel=3)
 
 
 def _sorted_classes(y: Any, sample_weight: Any) -> list[Hashable] | None:

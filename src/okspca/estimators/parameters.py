@@ -8,6 +8,7 @@ import numpy as np
 from okspca.features import FeatureMap
 from okspca.features.fourier import KERNELS, SAMPLINGS
 from okspca.services import BY_NAME, Service
+from okspca.services.checks import reject
 from okspca.standardize import Standardizer
 
 CHOICES: dict[str, tuple[str | None, ...]] = {
@@ -35,17 +36,21 @@ def check_parameters(model: Any) -> None:
     for name in ("n_components", "n_random_features", "n_target_features"):
         value = getattr(model, name)
         if not _is_count(value) and not (value is None and name == "n_target_features"):
-            _reject(name, value, "a positive whole number")
+            reject(name, value, "a positive whole number")
     for name, allowed in CHOICES.items():
         value = getattr(model, name)
         if value not in allowed:
-            _reject(name, value, f"one of {', '.join(map(repr, allowed))}")
+            reject(name, value, f"one of {', '.join(map(repr, allowed))}")
     for name, named in POSITIVE_OR_NAMED.items():
         value = getattr(model, name)
         if value not in named and not _is_positive(value):
-            _reject(name, value, f"a positive number or one of {', '.join(map(repr, named))}")
+            reject(name, value, f"a positive number or one of {', '.join(map(repr, named))}")
     if not (_is_positive(model.forgetting) and model.forgetting <= 1.0):
-        _reject("forgetting", model.forgetting, "a number above 0 and at most 1")
+        reject("forgetting", model.forgetting, "a number above 0 and at most 1")
+    for name in ("align", "compress", "forget_standardizers"):
+        value = getattr(model, name)
+        if not isinstance(value, bool | np.bool_):
+            reject(name, value, "True or False")
     _check_objects(model)
 
 
@@ -63,11 +68,11 @@ def _check_objects(model: Any) -> None:
     """Check the solver and the ready-made parts."""
     solver = model.solver
     if not isinstance(solver, Service) and not (isinstance(solver, str) and solver in BY_NAME):
-        _reject("solver", solver, f"a service object or one of {', '.join(map(repr, BY_NAME))}")
+        reject("solver", solver, f"a service object or one of {', '.join(map(repr, BY_NAME))}")
     for name, kind in READY_MADE.items():
         value = getattr(model, name)
         if value is not None and not isinstance(value, kind):
-            _reject(name, value, f"a {kind.__name__} or None")
+            reject(name, value, f"a {kind.__name__} or None")
     if model.input_map is None:
         check_width(model.n_components, model.n_random_features)
     else:
@@ -84,9 +89,3 @@ def _is_positive(value: object) -> bool:
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return False
     return bool(np.isfinite(float(value)) and float(value) > 0.0)
-
-
-def _reject(name: str, value: object, remedy: str) -> None:
-    """Raise the one form of message."""
-    message = f"{name}={value!r} cannot be used; give {remedy}."
-    raise ValueError(message)

@@ -52,6 +52,10 @@ class OneHotMap(FeatureMap):
         for label in labels:
             self._columns.setdefault(label, len(self._columns))
 
+    def column_of(self, label: Hashable) -> int | None:
+        """Return the column of a label, or None where it was never learned."""
+        return self._columns.get(label)
+
     def index(self, labels: Sequence[Hashable]) -> Floats:
         """Return the column number of each known label."""
         columns: NDArray[np.float64] = np.array([self._columns[label] for label in labels], float)

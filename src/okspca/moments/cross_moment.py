@@ -12,11 +12,13 @@ Layout: ``sums`` holds S *transposed*, one row per target coordinate, so that a 
 late or a new direction of the compression is an appended row of zeros, and every kernel runs along
 contiguous memory.
 
-A moment at rounding level *is* zero: ``||C̄||_F <= 64 eps s_phi s_psi`` with ``s`` the running root
-mean square of the feature norms.
+A moment at rounding level *is* zero: ``||C̄||_F <= 64 eps (s_phi d_psi + d_phi s_psi)``, with ``s``
+the running root mean square of the feature norms and ``d`` that of the deviations from their means.
+(A deviation carries a rounding error of ``eps s``, so this is what rounding alone can make of a
+product.)
 """
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -26,8 +28,9 @@ from okspca.numerics.arrays import Floats, Integers, unit_scaled
 from okspca.numerics.compiled import compiled
 from okspca.numerics.running import pooled_mean, update_comoment
 
-ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
-WEIGHT, LEFT_SQUARE, RIGHT_SQUARE, DROPPED_SQUARE = range(4)
+_EPS = float(np.finfo(np.float64).eps)
+ROUNDING = 64.0 * _EPS
+WEIGHT, ROWS, LEFT_SQUARE, RIGHT_SQUARE, DROPPED_SQUARE = range(5)
 
 
 class MomentArrays(NamedTuple):
@@ -39,9 +42,9 @@ class MomentArrays(NamedTuple):
         S transposed.
     left_mean, right_mean : ndarray
         Running means of phi and of the (possibly compressed) psi.
-    totals : ndarray of shape (4,)
-        Total weight; running means of ||phi||^2, of ||psi||^2 and of the squared compression
-        residual.
+    totals : ndarray of shape (5,)
+        Total weight; number of rows; running means of ||phi||^2, of ||psi||^2 and of the squared
+        compression residual.
     """
 
     sums: Floats
@@ -115,6 +118,8 @@ class CrossMoment:
     ([[2.0]], [[3.0]])
     """
 
+    copy_parts = ("compression",)
+
     def __init__(
         self,
         n_left: int,
@@ -127,20 +132,26 @@ class CrossMoment:
         self.forgetting = forgetting
         self.labels = labels
         self.compression = compression
-        #: Set by whoever standardises the response: all responses so far were alike.
+        #: Set by whoever sees the raw rows: all inputs or all responses so far were alike.
         self.is_constant = False
-        self.rows = 0
-        width = n_right if compression is None else compression.rank
+        width = 0 if labels else n_right if compression is None else compression.rank
         self._buffer = np.zeros((max(width, 1), n_left))
         self._width = width
+        self._n_right = n_right
         self._left_mean = np.zeros(n_left)
         self._right_mean = np.zeros(width)
-        self._totals = np.zeros(4)
+        self._totals = np.zeros(5)
+        self._arrays: MomentArrays | None = None
 
     @property
     def weight(self) -> float:
         """Total weight, after forgetting."""
         return float(self._totals[WEIGHT])
+
+    @property
+    def rows(self) -> int:
+        """Number of rows learned."""
+        return int(self._totals[ROWS])
 
     @property
     def width(self) -> int:
@@ -150,9 +161,11 @@ class CrossMoment:
     @property
     def arrays(self) -> MomentArrays:
         """The live arrays, for kernels that change them in place."""
-        return MomentArrays(
-            self._buffer[: self._width], self._left_mean, self._right_mean, self._totals
-        )
+        if self._arrays is None:
+            self._arrays = MomentArrays(
+                self._buffer[: self._width], self._left_mean, self._right_mean, self._totals
+            )
+        return self._arrays
 
     def matrix(self) -> Floats:
         """C̄ as a dense D_x x D_y matrix (divisor: total weight)."""
@@ -175,6 +188,11 @@ class CrossMoment:
         Makes room for what is new: late classes, new directions of the compression.
         """
         dropped = np.zeros(Psi.shape[0])
+        self._n_right = max(self._n_right, Psi.shape[1])
+        if self.labels:
+            # A class that no row has had yet takes no part: the future must not touch the past.
+            used = np.flatnonzero(Psi.any(axis=0))
+            Psi = Psi[:, : max(self._width, int(used[-1]) + 1)]
         if self.compression is not None:
             coordinates, dropped = self.compression.encode(Psi)
             if self.compression.is_worthwhile:
@@ -202,7 +220,6 @@ class CrossMoment:
         rows = self.encode(Phi, Psi, weights)
         left, right = np.empty(Phi.shape[1]), np.empty(self.width)
         scale = add_row(self.arrays, rows, 0, self.forgetting, left, right)
-        self.rows += 1
         return Change(left, right, scale)
 
     def merge(self, other: Self) -> None:
@@ -216,11 +233,10 @@ class CrossMoment:
                 f"{self.rows} and {other.rows} rows were learned."
             )
             raise MergeError(message)
-        theirs = self._in_my_coordinates(other)
-        decay_rows = 0  # clocks are equal, so neither side has faded more than the other
-        self._pool(theirs, other.weight, decay_rows)
+        # At equal clocks neither side has faded more than the other, and the clock stays.
+        self._pool(self._in_my_coordinates(other), other.weight, 0)
         if self.forgetting == 1.0:
-            self.rows += other.rows
+            self._totals[ROWS] += other.rows
 
     def with_columns(self, columns: Integers, n_right: int) -> "CrossMoment":
         """Return a copy whose target coordinate ``j`` is column ``columns[j]`` of ``n_right``."""
@@ -228,11 +244,12 @@ class CrossMoment:
         moved = CrossMoment(
             mine.sums.shape[1], n_right, forgetting=self.forgetting, labels=self.labels
         )
-        moved.arrays.sums[columns] = mine.sums[: len(columns)]
-        moved.arrays.right_mean[columns] = mine.right_mean[: len(columns)]
+        used = columns[: self._width]
+        moved._widen(int(used.max(initial=-1)) + 1)
+        moved.arrays.sums[used] = mine.sums
+        moved.arrays.right_mean[used] = mine.right_mean
         moved.arrays.left_mean[...] = mine.left_mean
         moved.arrays.totals[...] = mine.totals
-        moved.rows = self.rows
         return moved
 
     def target(self) -> Target:
@@ -243,14 +260,8 @@ class CrossMoment:
         scaled, factor = unit_scaled(arrays.sums)
         Ct, rest = unit_scaled(scaled / weight)
         scale = factor * rest
-        norm_left, norm_right = (
-            np.sqrt(self._totals[LEFT_SQUARE]),
-            np.sqrt(self._totals[RIGHT_SQUARE]),
-        )
-        level = ROUNDING * norm_left * norm_right / scale
-        is_zero = self.is_constant or bool(np.linalg.norm(Ct) <= level)
-        dropped = float(norm_left * np.sqrt(self._totals[DROPPED_SQUARE]) / scale)
-        return Target(Ct, scale, dropped, is_zero, self.labels)
+        is_zero = self.is_constant or bool(np.linalg.norm(Ct) <= rounding_level(arrays) / scale)
+        return Target(Ct, scale, dropped_norm(arrays) / scale, is_zero, self.labels)
 
     def _pool(self, theirs: MomentArrays, their_weight: float, decay_rows: int) -> None:
         """Chan's formula, after this moment has faded by ``decay_rows`` rows."""
@@ -266,9 +277,10 @@ class CrossMoment:
         mine.sums[...] = fade * mine.sums + theirs.sums + np.outer(my_weight * share * right, left)
         mine.left_mean[...] = pooled_mean(mine.left_mean, theirs.left_mean, share)
         mine.right_mean[...] = pooled_mean(mine.right_mean, theirs.right_mean, share)
-        mine.totals[1:] = pooled_mean(mine.totals[1:], theirs.totals[1:], share)
+        squares = slice(LEFT_SQUARE, None)
+        mine.totals[squares] = pooled_mean(mine.totals[squares], theirs.totals[squares], share)
         mine.totals[WEIGHT] = total
-        self.rows += decay_rows
+        mine.totals[ROWS] += decay_rows
 
     def _in_my_coordinates(self, other: Self) -> MomentArrays:
         """The other's arrays, expressed in this moment's target coordinates."""
@@ -304,7 +316,7 @@ class CrossMoment:
     def _expanded(self, rows: Floats) -> Floats:
         """Turn rows over stored coordinates into rows over all target features."""
         if self.compression is None:
-            return rows.copy()
+            return np.pad(rows, ((0, self._n_right - rows.shape[0]), (0, 0)))
         # The basis may already hold directions that no row has used yet.
         return self.compression.directions[: rows.shape[0]].T @ rows
 
@@ -315,6 +327,7 @@ class CrossMoment:
         sums = self._expanded(self.arrays.sums)
         self._right_mean = self._expanded(self._right_mean[:, np.newaxis])[:, 0]
         self._buffer, self._width, self.compression = sums, sums.shape[0], None
+        self._arrays = None
 
     def _widen(self, width: int) -> None:
         """Append zero rows; capacity doubles, so many late classes cost no quadratic copying."""
@@ -325,7 +338,11 @@ class CrossMoment:
             grown[: self._width] = self._buffer[: self._width]
             self._buffer = grown
         self._right_mean = np.pad(self._right_mean, (0, width - self._width))
-        self._width = width
+        self._width, self._arrays = width, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the views out of copies and files: a copied view would no longer be one."""
+        return {**self.__dict__, "_arrays": None}
 
 
 def _summary(rows: EncodedRows, shares: Floats) -> MomentArrays:
@@ -335,7 +352,7 @@ def _summary(rows: EncodedRows, shares: Floats) -> MomentArrays:
     centred_right = (Psi - right_mean) * shares[:, np.newaxis]
     sums = centred_right.T @ (Phi - left_mean)
     dropped = float(shares @ rows.dropped)
-    totals = [1.0, _mean_square(Phi, shares), _mean_square(Psi, shares), dropped]
+    totals = [1.0, len(Phi), _mean_square(Phi, shares), _mean_square(Psi, shares), dropped]
     return MomentArrays(sums, left_mean, right_mean, np.array(totals))
 
 
@@ -376,7 +393,32 @@ def add_row(
     scale = before * ratio
     update_comoment(moment.sums, left, right, scale, forgetting)
     moment.totals[WEIGHT] = total
+    moment.totals[ROWS] += 1.0
     moment.totals[LEFT_SQUARE] += ratio * (left_square - moment.totals[LEFT_SQUARE])
     moment.totals[RIGHT_SQUARE] += ratio * (right_square - moment.totals[RIGHT_SQUARE])
     moment.totals[DROPPED_SQUARE] += ratio * (dropped - moment.totals[DROPPED_SQUARE])
     return scale
+
+
+@compiled
+def rounding_level(moment: MomentArrays) -> float:
+    """Largest Frobenius norm of C̄ that rounding alone explains."""
+    totals = moment.totals
+    left_mean, right_mean = 0.0, 0.0
+    for j in range(moment.left_mean.shape[0]):
+        left_mean += moment.left_mean[j] * moment.left_mean[j]
+    for j in range(moment.right_mean.shape[0]):
+        right_mean += moment.right_mean[j] * moment.right_mean[j]
+    # The difference of nearly equal numbers is trusted to a few units in the last place only.
+    left_spread = max(totals[LEFT_SQUARE] - left_mean, 4.0 * _EPS * totals[LEFT_SQUARE])
+    right_spread = max(totals[RIGHT_SQUARE] - right_mean, 4.0 * _EPS * totals[RIGHT_SQUARE])
+    return ROUNDING * (
+        np.sqrt(totals[LEFT_SQUARE]) * np.sqrt(right_spread)
+        + np.sqrt(left_spread) * np.sqrt(totals[RIGHT_SQUARE])
+    )
+
+
+@compiled
+def dropped_norm(moment: MomentArrays) -> float:
+    """Bound on the Frobenius norm of the part of C̄ that compression left out."""
+    return np.sqrt(moment.totals[LEFT_SQUARE]) * np.sqrt(moment.totals[DROPPED_SQUARE])

@@ -1,13 +1,15 @@
 """Array types and exact power-of-two scaling."""
 
+import copy
 import math
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+Part = TypeVar("Part")
 
 
 def frozen(array: Floats) -> Floats:
@@ -15,6 +17,23 @@ def frozen(array: Floats) -> Floats:
     copy = np.array(array, dtype=np.float64, order="C")
     copy.flags.writeable = False
     return copy
+
+
+def copied(part: Part) -> Part:
+    """Copy an object; changing its arrays, in place or by replacement, leaves the copy alone.
+
+    Arrays, tuples of arrays, and the parts named in its ``copy_parts`` are copied; the rest is
+    shared.
+    """
+    twin = copy.copy(part)
+    for name, value in list(vars(twin).items()):
+        if isinstance(value, np.ndarray):
+            setattr(twin, name, value.copy())
+        elif isinstance(value, tuple) and all(isinstance(item, np.ndarray) for item in value):
+            setattr(twin, name, type(value)(*(item.copy() for item in value)))
+        elif name in getattr(twin, "copy_parts", ()) and value is not None:
+            setattr(twin, name, copied(value))
+    return twin
 
 
 def unit_scaled(matrix: Floats) -> tuple[Floats, float]:

@@ -13,33 +13,58 @@ kernels are compiled anew in every process.
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
+Result = TypeVar("Result")
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def compiled(function: Kernel) -> Kernel:
     """Compile ``function`` to machine code, keeping its type for the type checker."""
+    return _compile(function, set())
+
+
+def reordered(function: Kernel) -> Kernel:
+    """Compile a sum whose additions may be reordered and fused; see :mod:`okspca.numerics.sums`."""
+    return _compile(function, {"reassoc", "contract"})
+
+
+def _compile(function: Kernel, fastmath: set[str]) -> Kernel:
+    """Compile with the cache of this version of the kernels, or without one."""
     settings = vars(numba.config)
     chosen_by_user = settings["CACHE_DIR"]
     parent = Path(chosen_by_user) if chosen_by_user else PACKAGE / "__pycache__"
     # The folder is looked up while decorating, so the setting of other packages stays as it is.
     settings["CACHE_DIR"] = str(parent / f"okspca-kernels-{_FINGERPRINT}")
     try:
-        return _jit(function, cache=True)
+        return _jit(function, fastmath, cache=True)
     except RuntimeError:
-        return _jit(function, cache=False)
+        return _jit(function, fastmath, cache=False)
     finally:
         settings["CACHE_DIR"] = chosen_by_user
 
 
-def _jit(function: Kernel, *, cache: bool) -> Kernel:
-    """Plain IEEE rounding; division follows NumPy (no exception, so loops can be vectorised)."""
-    jit = numba.njit(cache=cache, nogil=True, error_model="numpy", fastmath=False)
+def bound(kernel: Callable[..., Result], *arguments: object) -> Callable[..., Result]:
+    """Return the machine code of ``kernel`` for exactly the types of ``arguments``.
+
+    A normal call looks the types up each time, which costs microseconds for a state of many arrays.
+    The result must only ever be called with arguments of the very same types.
+    """
+    dispatcher, typeof = cast(Any, kernel), cast(Any, numba.typeof)
+    if not hasattr(dispatcher, "overloads"):  # NUMBA_DISABLE_JIT leaves a plain function
+        return kernel
+    types = tuple(typeof(argument) for argument in arguments)
+    dispatcher.compile(types)
+    return cast(Callable[..., Result], dispatcher.overloads[types].entry_point)
+
+
+def _jit(function: Kernel, fastmath: set[str], *, cache: bool) -> Kernel:
+    """Division follows NumPy (no exception), so that loops can be vectorised."""
+    jit = numba.njit(cache=cache, nogil=True, error_model="numpy", fastmath=fastmath or False)
     return cast(Kernel, jit(function))
 
 
@@ -48,7 +73,7 @@ def _fingerprint() -> str:
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_bytes()
-        if b"@compiled" in source:
+        if b"@compiled" in source or b"@reordered" in source:
             digest.update(source)
     return digest.hexdigest()[:16]
 

@@ -20,9 +20,17 @@ import numpy as np
 
 from okspca.errors import NumericalError
 from okspca.numerics.arrays import Floats
-from okspca.numerics.spectrum import boundary_gap, helmert, numerical_rank
+from okspca.numerics.compiled import compiled
+from okspca.numerics.orthonormal import orthonormalise_rows
+from okspca.numerics.spectrum import RANK_TOLERANCE, helmert
+from okspca.numerics.sums import shifted_square
+from okspca.numerics.symmetric import jacobi
 
 GRAM_SMALLEST_GAP = 1e-4
+GRAM_GUARDS = 6
+GRAM_STEPS = 6
+GRAM_CONVERGED = 4e-15
+JACOBI_WIDTH = 12
 
 
 class Leading(NamedTuple):
@@ -39,18 +47,112 @@ def by_svd(Ct: Floats) -> Leading:
 
 
 def by_gram(Ct: Floats, n_components: int) -> Leading | None:
-    """Eigenvectors of ``C̄^T C̄``, or None where that would lose accuracy.
+    """Eigenvectors of ``C̄^T C̄``, or None where that would lose accuracy or does not converge.
 
     Only the leading ``min(n_components, rank)`` vectors are formed.  The squared boundary gap must
     be at least ``GRAM_SMALLEST_GAP`` times the leading squared singular value.
     """
-    eigenvalues, vectors = _factor(lambda: np.linalg.eigh(Ct @ Ct.T))
-    sigma = np.sqrt(np.maximum(eigenvalues[::-1], 0.0))
-    q = min(n_components, numerical_rank(sigma))
-    if q == 0 or boundary_gap(sigma, q) < GRAM_SMALLEST_GAP * sigma[0] ** 2:
-        return None
-    right = vectors[:, ::-1][:, :q]
-    return Leading(sigma, (right / sigma[:q]).T @ Ct)
+    found, sigma, rows = gram_leading(np.ascontiguousarray(Ct), n_components)
+    return Leading(sigma, rows) if found else None
+
+
+@compiled
+def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
+    """Compiled core of :func:`by_gram`: whether it succeeded, singular values, vectors as rows."""
+    nothing = np.empty((0, Ct.shape[1]))
+    G = np.dot(Ct, Ct.T)
+    trace = 0.0
+    for j in range(G.shape[0]):
+        trace += G[j, j]
+    found, theta, right = _leading_eigenvectors(G, n_components)
+    if not found:
+        return False, theta, nothing
+    q = 0
+    while q < min(n_components, theta.size) and theta[q] > RANK_TOLERANCE * theta[0]:
+        q += 1
+    # What the block left out: an invariant block need not be the leading one.
+    tail = trace
+    for j in range(theta.size):
+        tail -= theta[j]
+    outside = (theta[q] if q < theta.size else 0.0) + max(tail, 0.0)
+    if q == 0 or not theta[q - 1] - outside >= GRAM_SMALLEST_GAP * theta[0]:
+        return False, theta, nothing
+    if q < n_components and tail > 0.01 * RANK_TOLERANCE * theta[0]:
+        return False, theta, nothing
+    for j in range(theta.size):
+        theta[j] = np.sqrt(max(theta[j], 0.0))
+    rows = np.dot(right[:q], Ct)
+    for i in range(q):
+        for j in range(rows.shape[1]):
+            rows[i, j] /= theta[i]
+    return True, theta, _polished(rows)
+
+
+@compiled
+def _leading_eigenvectors(G: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
+    """Leading eigenvalues and eigenvectors (rows) of a small Gram matrix.
+
+    Small ones are diagonalised whole.  Larger ones by block iteration, started from the columns of
+    the largest diagonal entries and stopped when the leading block is converged to rounding.
+    """
+    w = G.shape[0]
+    p = min(w, n_components + GRAM_GUARDS)
+    if w <= max(p, JACOBI_WIDTH):
+        rows = np.empty((w, w))
+        converged = jacobi(G, rows)
+        return converged, np.array([G[j, j] for j in range(w)]), rows
+    block = _start(G, p)
+    theta = np.empty(p)
+    small, rotation = np.empty((p, p)), np.empty((p, p))
+    for _ in range(GRAM_STEPS):
+        orthonormalise_rows(block, small, np.empty((p, w)))
+        image = np.dot(block, G)
+        np.dot(image, block.T, small)
+        if not jacobi(small, rotation):
+            return False, theta, block
+        block, image = np.dot(rotation, block), np.dot(rotation, image)
+        for j in range(p):
+            theta[j] = small[j, j]
+        if _residual(block, image, theta, min(n_components, p)) <= GRAM_CONVERGED * theta[0]:
+            return True, theta, block
+        block = image
+    return False, theta, block
+
+
+@compiled
+def _start(G: Floats, p: int) -> Floats:
+    """Rows of ``G`` at its ``p`` largest diagonal entries: one power step from units."""
+    w = G.shape[0]
+    block, taken = np.empty((p, w)), np.zeros(w)
+    for i in range(p):
+        largest = -1
+        for j in range(w):
+            if taken[j] == 0.0 and (largest < 0 or G[j, j] > G[largest, largest]):
+                largest = j
+        taken[largest] = 1.0
+        for j in range(w):
+            block[i, j] = G[largest, j]
+    return block
+
+
+@compiled
+def _residual(block: Floats, image: Floats, theta: Floats, q: int) -> float:
+    """Frobenius norm of ``G v - theta v`` over the leading ``q`` rows."""
+    total = 0.0
+    for i in range(q):
+        total += shifted_square(image[i], block[i], theta[i])
+    return np.sqrt(total)
+
+
+@compiled
+def _polished(rows: Floats) -> Floats:
+    """One Newton step towards orthonormal rows; exact to rounding for rows that nearly are."""
+    defect = np.dot(rows, rows.T)
+    for i in range(defect.shape[0]):
+        for j in range(defect.shape[0]):
+            defect[i, j] *= -0.5
+        defect[i, i] += 1.5
+    return np.dot(defect, rows)
 
 
 def by_contrast(Ct: Floats) -> Leading:

@@ -14,6 +14,7 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.sums import inner
 
 
 def signed_qr(matrix: Floats) -> tuple[Floats, Floats]:
@@ -64,9 +65,7 @@ def orthonormalise_rows(A: Floats, R: Floats, V: Floats) -> None:
 def _reflect_row(A: Floats, R: Floats, V: Floats, j: int) -> None:
     """Build reflector ``j`` (scaled so that H = I - v v^T) and apply it to the later rows."""
     q, D = A.shape
-    below = 0.0
-    for c in range(j + 1, D):
-        below += A[j, c] * A[j, c]
+    below = inner(A[j], A[j], j + 1)
     head = A[j, j]
     diagonal = head
     # Not finite counts as something to reflect, so that it spreads and cannot pass unnoticed.
@@ -89,9 +88,34 @@ def _reflect_row(A: Floats, R: Floats, V: Floats, j: int) -> None:
 @compiled
 def _apply_reflector(v: Floats, row: Floats, start: int) -> None:
     """Reflect ``row`` by ``I - v v^T`` on the coordinates from ``start`` on."""
-    D = row.shape[0]
-    product = 0.0
-    for c in range(start, D):
-        product += v[c] * row[c]
-    for c in range(start, D):
+    product = inner(v, row, start)
+    for c in range(start, row.shape[0]):
         row[c] -= product * v[c]
+
+
+@compiled
+def fix_signs(rows: Floats) -> None:
+    """Flip rows in place: the entry of largest magnitude is positive, ties go to the first.
+
+    Magnitudes that agree to 1e-9 count as tied, so that rounding cannot decide a sign.
+    """
+    for i in range(rows.shape[0]):
+        largest = 0.0
+        for j in range(rows.shape[1]):
+            largest = max(largest, abs(rows[i, j]))
+        j = 0
+        while abs(rows[i, j]) < (1.0 - 1e-9) * largest:
+            j += 1
+        if rows[i, j] < 0.0:
+            for c in range(rows.shape[1]):
+                rows[i, c] = -rows[i, c]
+
+
+@compiled
+def is_finite(rows: Floats) -> bool:
+    """Tell whether every entry is finite."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            if not np.isfinite(rows[i, j]):
+                return False
+    return True

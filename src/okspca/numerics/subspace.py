@@ -48,13 +48,13 @@ def projector_distance(U: Floats, V: Floats) -> float:
 def aligned(U: Floats, anchor: Floats) -> Floats:
     """Rotate the columns of ``U`` within their span to lie as close as possible to ``anchor``.
 
-    Orthogonal Procrustes.  Where the ranks differ, the leading columns that both have are matched
-    and the remaining ones complete the rotation.
+    Orthogonal Procrustes.  Columns that the anchor lacks (or has as zeros) lean towards the basis's
+    own, so that their signs are not left to chance.
     """
-    q = U.shape[1]
-    overlap = np.zeros((q, q))
-    shared = min(q, anchor.shape[1])
-    overlap[:, :shared] = U.T @ anchor[:, :shared]
-    left, _, right = np.linalg.svd(overlap)
-    rotated: Floats = U @ (left @ right)
+    shared = min(U.shape[1], int(np.count_nonzero(np.any(anchor != 0.0, axis=0))))
+    left, _, right = np.linalg.svd(U.T @ anchor[:, :shared])
+    matched = left[:, :shared] @ right
+    rest = left[:, shared:]
+    turn, _, back = np.linalg.svd(rest[shared:].T)
+    rotated: Floats = U @ np.concatenate([matched, rest @ (turn @ back)], axis=1)
     return rotated

@@ -20,13 +20,14 @@ from okspca.moments import CrossMoment, MomentArrays
 from okspca.moments.cross_moment import EncodedRows, add_row
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import compiled
-from okspca.numerics.orthonormal import orthonormalise_rows
+from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
+from okspca.services.checks import check_fraction, check_positive
 from okspca.services.gradient import (
     Tracker,
     TrackerArrays,
     TrackerState,
     add_scaled,
-    is_finite,
+    copy_entries,
     scale_entries,
     tangent_gradient,
     tracker_arrays,
@@ -104,6 +105,17 @@ class Adam(Tracker[AdamState]):
     max_displacement: float | None = None
     max_basis_change: float | None = None
     random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_positive(
+            learning_rate=self.learning_rate,
+            clip=self.clip,
+            epsilon=self.epsilon,
+            max_displacement=self.max_displacement,
+            max_basis_change=self.max_basis_change,
+        )
+        check_fraction(beta1=self.beta1, beta2=self.beta2)
 
     def start(self, n_features: int, n_components: int, seed: int) -> AdamState:
         """Make the initial basis and empty adaptive arrays."""
@@ -220,11 +232,9 @@ def _displace(gradient: Floats, adaptive: AdamArrays, settings: AdamSettings, st
 def _restricted_move(tracker: TrackerArrays, adaptive: AdamArrays, limit: float) -> None:
     """Move by the displacement, halved until the projector distance is within ``limit``."""
     previous, rows = adaptive.previous, tracker.rows
-    scale_entries(previous, 0.0)
-    add_scaled(previous, 1.0, rows)
+    copy_entries(previous, rows)
     for halving in range(MOST_HALVINGS):
-        scale_entries(rows, 0.0)
-        add_scaled(rows, 1.0, previous)
+        copy_entries(rows, previous)
         add_scaled(rows, 0.5**halving, adaptive.displacement)
         orthonormalise_rows(rows, tracker.triangular, tracker.reflectors)
         inside = np.dot(np.dot(rows, previous.T), previous)
@@ -236,3 +246,4 @@ def _restricted_move(tracker: TrackerArrays, adaptive: AdamArrays, limit: float)
             return
         if halving == 0:
             adaptive.counters[RESTRICTED] += 1
+    copy_entries(rows, previous)

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from okspca.basis import Basis, Status, sign_fixed
+from okspca.basis import Basis, Status
 from okspca.diagnostics.certificate import Certificate, certify
 from okspca.errors import NumericalError
 from okspca.moments import Target
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import Leading, within_span
-from okspca.numerics.orthonormal import signed_qr
+from okspca.numerics.orthonormal import fix_signs, signed_qr
 from okspca.numerics.spectrum import numerical_rank
 
 
@@ -17,7 +17,8 @@ def answer(leading: Leading, target: Target, n_components: int, t: int) -> Basis
     q = min(n_components, numerical_rank(leading.sigma))
     if q == 0:
         return no_target(target, t)
-    rows = sign_fixed(signed_qr(leading.rows[:q].T)[0].T)
+    rows = np.ascontiguousarray(signed_qr(leading.rows[:q].T)[0].T)
+    fix_signs(rows)
     if not np.isfinite(rows).all():
         message = "The basis has non-finite entries; no basis was returned."
         raise NumericalError(message)

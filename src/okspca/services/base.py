@@ -46,6 +46,10 @@ class Service(ABC, Generic[StateT]):
     def request(self, state: StateT, target: Target, t: int) -> Basis:
         """Supply a basis of the moment after observation ``t``; change nothing."""
 
+    def serve(self, state: StateT, moment: CrossMoment, t: int) -> Basis:
+        """Answer a request; a service may take a short cut past the snapshot of the moment."""
+        return self.request(state, moment.target(), t)
+
     def objection(self, *, labels: bool, n_targets: int) -> str | None:
         """Say why this service cannot serve such a target, or return None."""
         return None
@@ -57,7 +61,8 @@ class Service(ABC, Generic[StateT]):
     def observe(self, state: StateT, moment: CrossMoment, change: Change | None, t: int) -> None:
         """Follow the stream: called after each observation ``t`` that is a multiple of the period.
 
-        ``change`` is the rank-one change that observation made, known where the period is one.
+        ``change`` is the rank-one change that observation made, known where the period is one.  It
+        is also called, without a change, after another moment was pooled into this one.
         """
 
     def scan(self, state: StateT, moment: CrossMoment, rows: EncodedRows, t: int) -> None:

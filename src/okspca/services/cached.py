@@ -7,6 +7,7 @@ from okspca.moments import CrossMoment, Target
 from okspca.moments.cross_moment import Change
 from okspca.services.answers import answer, no_target, recertified
 from okspca.services.base import Service, ServiceState
+from okspca.services.checks import check_count
 from okspca.services.exact import leading_exactly
 
 
@@ -43,9 +44,7 @@ class Cached(Service[CachedState]):
 
     def __post_init__(self) -> None:
         """Check the setting."""
-        if not (isinstance(self.every, int) and self.every >= 1):
-            message = f"every={self.every!r} must be a positive whole number of observations."
-            raise ValueError(message)
+        check_count(every=self.every)
 
     def start(self, n_features: int, n_components: int, seed: int) -> CachedState:
         """Make the state for an empty moment."""

@@ -7,15 +7,28 @@
   decomposition.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
 
 from okspca.basis import Basis
-from okspca.moments import CrossMoment, Target
-from okspca.moments.cross_moment import Change
-from okspca.numerics.leading import Leading, by_gram, by_svd
+from okspca.diagnostics.certificate import bounds, certificate_from
+from okspca.moments import CrossMoment, MomentArrays, Target
+from okspca.moments.cross_moment import WEIGHT, Change, dropped_norm, rounding_level
+from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import bound, compiled
+from okspca.numerics.leading import Leading, by_gram, by_svd, gram_leading
+from okspca.numerics.orthonormal import fix_signs, is_finite
+from okspca.numerics.sums import square
 from okspca.services.answers import answer, no_target
 from okspca.services.base import Service
 from okspca.services.warm_block import WarmBlock, WarmBlockState
+
+# Between these magnitudes squares of the moment neither overflow nor lose digits.
+SAFE_SMALLEST, SAFE_LARGEST = 1e-100, 1e100
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,15 @@ class Exact(Service[WarmBlockState]):
             return self.block.request(state, target, t)
         return answer(leading_exactly(target, state.n_components), target, state.n_components, t)
 
+    def serve(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
+        """Answer by one compiled call where the moment is narrow and well separated."""
+        arrays = moment.arrays
+        if not moment.is_constant and not self._is_wide(state, arrays.sums.shape[0]):
+            solved, vectors, sigma, numbers = _bound_solver()(arrays, state.n_components)
+            if solved:
+                return Basis.fresh(vectors, sigma, t, certificate_from(numbers, 1.0))
+        return super().serve(state, moment, t)
+
     def _is_wide(self, state: WarmBlockState, width: int) -> bool:
         """Whether a block of guard vectors is much smaller than the moment."""
         return min(width, state.n_features) > 4 * state.rows.shape[0]
@@ -71,3 +93,42 @@ def leading_exactly(target: Target, n_components: int) -> Leading:
         if leading is not None:
             return leading
     return by_svd(target.Ct)
+
+
+@compiled
+def _solve(
+    moment: MomentArrays, n_components: int
+) -> tuple[bool, Floats, Floats, tuple[float, float, float, float]]:
+    """Whether it succeeded, basis (columns), singular values, and the numbers of the certificate.
+
+    Declines (zero, extreme or badly separated moments) are left to the general path.
+    """
+    sums, totals = moment.sums, moment.totals
+    width, D = sums.shape
+    nothing = np.empty((D, 0)), np.empty(0), (0.0, 0.0, 0.0, 0.0)
+    Ct = np.empty((width, D))
+    for i in range(width):
+        for j in range(D):
+            Ct[i, j] = sums[i, j] / totals[WEIGHT]
+    norm = np.sqrt(square(Ct))
+    if not SAFE_SMALLEST < norm < SAFE_LARGEST or norm <= rounding_level(moment):
+        return False, nothing[0], nothing[1], nothing[2]
+    found, sigma, rows = gram_leading(Ct, n_components)
+    if not found:
+        return False, nothing[0], nothing[1], nothing[2]
+    fix_signs(rows)
+    numbers = bounds(Ct, rows, sigma * sigma, dropped_norm(moment))
+    q = rows.shape[0]
+    vectors, values = np.empty((D, q)), np.empty(q)
+    for i in range(q):
+        values[i] = sigma[i]
+        for j in range(D):
+            vectors[j, i] = rows[i, j]
+    return is_finite(rows), vectors, values, numbers
+
+
+@cache
+def _bound_solver() -> Callable[..., Any]:
+    """The machine code of `_solve` for the one kind of arrays that moments have."""
+    example = CrossMoment(1, 1).arrays
+    return bound(_solve, example, 1)

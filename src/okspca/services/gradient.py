@@ -15,7 +15,7 @@ from numpy.random import RandomState
 
 from okspca.basis import Basis
 from okspca.moments import CrossMoment, MomentArrays, Target
-from okspca.moments.cross_moment import WEIGHT, EncodedRows
+from okspca.moments.cross_moment import ROWS, WEIGHT, EncodedRows
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import within_span
@@ -98,7 +98,6 @@ class Tracker(Service[TrackerStateT]):
             if done < 0:
                 done = -done
                 _reinitialise(state, t + done)
-        moment.rows += n
 
     def request(self, state: TrackerStateT, target: Target, t: int) -> Basis:
         """Supply the best block inside the maintained span; its rank is that of the projection."""
@@ -130,13 +129,14 @@ def _reinitialise(state: TrackerState, t: int) -> None:
 @compiled
 def tangent_gradient(moment: MomentArrays, tracker: TrackerArrays) -> float:
     """Leave G_T in ``tracker.gradient`` and return its Frobenius norm."""
-    weight = moment.totals[WEIGHT]
+    weight, rows = moment.totals[WEIGHT], moment.totals[ROWS]
     gradient, small = tracker.gradient, tracker.small
     k, D = gradient.shape
-    # 2 / (W - 1)^2 turns sums into the Bessel moment on both sides; before that there is no moment.
-    factor = 2.0 / ((weight - 1.0) * (weight - 1.0)) if weight > 1.0 else 0.0
-    np.dot(np.dot(tracker.rows, moment.sums.T), moment.sums, gradient)
-    scale_entries(gradient, factor)
+    # Sums become the Bessel moment by t / ((t - 1) W), whatever the unit of the weights.
+    factor = rows / ((rows - 1.0) * weight) if rows > 1.0 else 0.0
+    projected = np.dot(tracker.rows, moment.sums.T)
+    scale_entries(projected, 2.0 * factor * factor)
+    np.dot(projected, moment.sums, gradient)
     np.dot(tracker.rows, gradient.T, small)
     for i in range(k):
         for j in range(i):
@@ -161,18 +161,16 @@ def scale_entries(matrix: Floats, factor: float) -> None:
 
 
 @compiled
+def copy_entries(matrix: Floats, other: Floats) -> None:
+    """Copy every entry of ``other`` to ``matrix``."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] = other[i, j]
+
+
+@compiled
 def add_scaled(matrix: Floats, factor: float, other: Floats) -> None:
     """Add ``factor * other`` to ``matrix``, in place."""
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             matrix[i, j] += factor * other[i, j]
-
-
-@compiled
-def is_finite(rows: Floats) -> bool:
-    """Tell whether every entry is finite."""
-    for i in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            if not np.isfinite(rows[i, j]):
-                return False
-    return True

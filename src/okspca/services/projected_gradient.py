@@ -14,13 +14,13 @@ import numpy as np
 from okspca.moments import CrossMoment, MomentArrays
 from okspca.moments.cross_moment import WEIGHT, EncodedRows, add_row
 from okspca.numerics.compiled import compiled
-from okspca.numerics.orthonormal import orthonormalise_rows
+from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
+from okspca.services.checks import check_positive
 from okspca.services.gradient import (
     Tracker,
     TrackerArrays,
     TrackerState,
     add_scaled,
-    is_finite,
     tangent_gradient,
     tracker_arrays,
 )
@@ -51,6 +51,10 @@ class ProjectedGradient(Tracker[TrackerState]):
 
     step: float = 1.0
     random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_positive(step=self.step)
 
     def start(self, n_features: int, n_components: int, seed: int) -> TrackerState:
         """Make the initial basis."""

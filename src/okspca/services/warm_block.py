@@ -26,6 +26,7 @@ from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.orthonormal import signed_qr
 from okspca.services.answers import answer, no_target
 from okspca.services.base import Service, ServiceState
+from okspca.services.checks import check_count, check_positive
 
 CONVERGED = 1e-14
 
@@ -68,6 +69,12 @@ class WarmBlock(Service[WarmBlockState]):
     tolerance: float = 1e-8
     max_steps: int = 8
 
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_positive(tolerance=self.tolerance)
+        check_count(refresh_every=self.refresh_every, max_steps=self.max_steps)
+        check_count(n_guards=self.n_guards, least=0)
+
     def start(self, n_features: int, n_components: int, seed: int) -> WarmBlockState:
         """Make a random block for an empty moment."""
         width = min(n_components + self.n_guards, n_features)
@@ -94,7 +101,8 @@ class WarmBlock(Service[WarmBlockState]):
         for _ in range(self.max_steps):
             leading = within_span(rows, target.Ct)
             basis = answer(leading, target, state.n_components, t)
-            if self._is_good(basis.certificate):
+            # A short answer may mean that the block missed a direction: only factoring can tell.
+            if basis.rank == state.n_components and self._is_good(basis.certificate):
                 return basis
             rows = _power_step(leading.rows, target.Ct)
         return answer(by_svd(target.Ct), target, state.n_components, t)

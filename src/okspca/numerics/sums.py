@@ -1,0 +1,45 @@
+"""Inner products whose additions the compiler may reorder, so that they use vector instructions.
+
+Like those of a linear-algebra library, their last digits may depend on the processor.  They serve
+norms, rotations and bounds; the recursions that carry a stream's state never use them.
+"""
+
+from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled, reordered
+
+
+@reordered
+def inner(a: Floats, b: Floats, start: int) -> float:
+    """Inner product of two vectors over the coordinates from ``start`` on."""
+    total = 0.0
+    for j in range(start, a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+@reordered
+def shifted_square(a: Floats, b: Floats, factor: float) -> float:
+    """Squared Euclidean norm of ``a - factor b``."""
+    total = 0.0
+    for j in range(a.shape[0]):
+        difference = a[j] - factor * b[j]
+        total += difference * difference
+    return total
+
+
+@compiled
+def square(matrix: Floats) -> float:
+    """Squared Frobenius norm."""
+    total = 0.0
+    for i in range(matrix.shape[0]):
+        total += inner(matrix[i], matrix[i], 0)
+    return total
+
+
+@compiled
+def distance(one: Floats, other: Floats) -> float:
+    """Frobenius norm of a difference."""
+    total = 0.0
+    for i in range(one.shape[0]):
+        total += shifted_square(one[i], other[i], 1.0)
+    return total**0.5
