@@ -14,7 +14,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format docs clean
+.PHONY: help demo bench test lint format docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,10 @@ help: ## list the targets
 
 demo: $(DEMO_READY) ## stream a small data set and show a certified basis
 	$(BIN)/okspca demo
+
+bench: $(DEMO_READY) ## measure speed against others; rows, tables and pictures go to results/bench
+	$(ONE_THREAD) $(BIN)/okspca bench --out results/bench
+	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --out results/bench
 
 test: lint ## lint, then run the tests and the examples in the docstrings
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2

@@ -97,6 +97,53 @@ def _demo(rows: int, out: Path, seed: int) -> None:
     console.print(f"The embedding and the quality over time are drawn in {out}", markup=False)
 
 
+@app.command()
+def bench(
+    cases: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Which cases, as patterns such as 'serve/R256/*', or 'must' for those with a "
+            "bound; can be given several times. All by default."
+        ),
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Repetitions of each case.")] = 5,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only show that everything runs, on a few rows.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the rows, tables and pictures.")
+    ] = None,
+    memory: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="ROWS", help="Watch the memory of so long a stream instead."),
+    ] = None,
+) -> None:
+    """Measure speed and quality beside the paper's services and other libraries."""
+    before = signal.signal(signal.SIGINT, _leave)
+    try:
+        _bench(cases or [], repeats, quick, out, memory)
+    except OSError as error:
+        _stop(f"{out} could not be written: {error.strerror}.", 1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _bench(
+    cases: list[str], repeats: int, quick: bool, out: Path | None, memory: int | None
+) -> None:
+    """Run the measurement that was asked for."""
+    command = import_module("okspca.bench.run")
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    if memory is not None:
+        command.watch_memory(memory, out, console)
+        return
+    try:
+        cells = import_module("okspca.bench.cells").chosen_cells(cases, quick=quick)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--cases") from error
+    command.run(cells, out, console, repeats=repeats, quick=quick)
+
+
 def _leave(*_: object) -> NoReturn:
     """Exit at once on Ctrl-C: an exception would get lost in the compiler's callbacks.
 

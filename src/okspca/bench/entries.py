@@ -1,0 +1,91 @@
+"""Every contender by name: how it is called in tables, and how it is made for a feed.
+
+Adding a contender is adding an entry.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from okspca.bench.contenders import (
+    Contender,
+    Ours,
+    OursByBlock,
+    OursIngest,
+    OursRequest,
+    Paper,
+)
+from okspca.bench.feed import Feed
+from okspca.bench.libraries import (
+    Features,
+    PaperWith,
+    SolverAlone,
+    UnsupervisedPCA,
+    arpack,
+    full,
+    propack,
+    randomized,
+)
+from okspca.estimators import OKSPCA
+from okspca.services import Adam
+
+#: Whether a basis can be requested without its certificate.
+CAN_SKIP_CERTIFICATE = "certify" in inspect.signature(OKSPCA.basis).parameters
+
+
+class Entry(NamedTuple):
+    """A label for people, and a maker."""
+
+    label: str
+    make: Callable[[Feed], Contender]
+
+
+def _adam(feed: Feed, kind: type[Ours]) -> Ours:
+    """Track with Adam from the start that the paper's tracker has."""
+    return kind(feed, solver=Adam(random_state=feed.maps.initial_seed))
+
+
+def our_adam(feed: Feed) -> Ours:
+    """Make okspca with the Adam tracker, row by row."""
+    return _adam(feed, Ours)
+
+
+def paper_adam(feed: Feed) -> Paper:
+    """Make the paper's Adam tracker."""
+    return Paper(feed, "adam")
+
+
+_UNCOMPRESSED: dict[str, Any] = {"solver": "warm-block", "compress": False}
+
+ENTRIES: dict[str, Entry] = {
+    "ours": Entry("okspca, row by row", Ours),
+    "ours-blocks": Entry("okspca, in blocks", OursByBlock),
+    "ours-uncertified": Entry("okspca, no certificate", partial(Ours, certify=False)),
+    "ours-ingest": Entry("okspca, learning only", OursIngest),
+    "ours-adam": Entry("okspca Adam", our_adam),
+    "ours-adam-blocks": Entry("okspca Adam, in blocks", partial(_adam, kind=OursByBlock)),
+    "ours-warm": Entry("okspca warm block", partial(Ours, **_UNCOMPRESSED)),
+    "ours-warm-request": Entry(
+        "okspca warm block, request alone", partial(OursRequest, **_UNCOMPRESSED)
+    ),
+    "paper-exact": Entry("paper, exact on request", partial(Paper, service="exact-on-request")),
+    "paper-adam": Entry("paper, Adam", paper_adam),
+    "paper-accumulate": Entry("paper, learning only", partial(Paper, service="accumulate-only")),
+    "paper-arpack": Entry("paper with SciPy ARPACK", partial(PaperWith, solver=arpack)),
+    "paper-propack": Entry("paper with SciPy PROPACK", partial(PaperWith, solver=propack)),
+    "paper-randomized": Entry("paper with randomized_svd", partial(PaperWith, solver=randomized)),
+    "arpack": Entry("SciPy ARPACK alone", partial(SolverAlone, solver=arpack)),
+    "propack": Entry("SciPy PROPACK alone", partial(SolverAlone, solver=propack)),
+    "randomized": Entry("randomized_svd alone", partial(SolverAlone, solver=randomized)),
+    "full-svd": Entry("NumPy svd alone", partial(SolverAlone, solver=full)),
+    "sklearn-transform": Entry(
+        "scikit-learn scaler + RBFSampler, transform only", partial(Features, scaler_learns=False)
+    ),
+    "sklearn-features": Entry(
+        "scikit-learn scaler + RBFSampler", partial(Features, scaler_learns=True)
+    ),
+    "sklearn-pca": Entry("scikit-learn scaler + RBFSampler + IncrementalPCA", UnsupervisedPCA),
+}
+if not CAN_SKIP_CERTIFICATE:
+    del ENTRIES["ours-uncertified"]

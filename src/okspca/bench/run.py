@@ -1,0 +1,142 @@
+"""The command: measure, print, write."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from threadpoolctl import threadpool_limits
+
+from okspca.bench.cells import Cell
+from okspca.bench.measure import Timed, measure
+from okspca.bench.memory import MemoryPoint, explained, stream_and_watch
+from okspca.bench.ratios import Ratio, ratios_of
+from okspca.bench.report import grids, setting
+
+NO_MATPLOTLIB = "The pictures need matplotlib: pip install 'okspca[plot]'"
+
+
+def run(
+    cells: list[Cell],
+    out: Path | None,
+    console: Console,
+    *,
+    repeats: int = 5,
+    quick: bool = False,
+) -> list[Timed]:
+    """Measure cells, print the tables, and write everything where asked to.
+
+    Parameters
+    ----------
+    cells : list of Cell
+        What to measure.
+    out : Path or None
+        Folder for the rows, the tables and the pictures; it is created.
+    console : Console
+        Where to print.
+    repeats : int
+        Repetitions of each cell; a quick run has one.
+    quick : bool
+        Show only that everything works.
+    """
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    repeats = 1 if quick else repeats
+    with progress(console) as bar:
+        task = bar.add_task("", total=len(cells) * repeats)
+
+        def done(cell: Cell) -> None:
+            bar.update(task, advance=1, description=cell.name)
+
+        rows = measure(cells, repeats, done)
+    ratios = ratios_of(rows)
+    tables = grids(rows, ratios)
+    for grid in tables:
+        console.print(grid.rich())
+    console.print(setting(repeats, quick=quick), markup=False, highlight=False)
+    if out is not None:
+        write_csv(out / "times.csv", [asdict(row) for row in rows])
+        write_csv(out / "ratios.csv", flat(ratios))
+        text = [setting(repeats, quick=quick), "", *(grid.markdown() for grid in tables)]
+        (out / "table.md").write_text("\n".join(text), encoding="utf-8")
+        drawn(
+            out,
+            console,
+            claims=[ratio for ratio in ratios if ratio.claim is not None],
+            ratios=[ratio for ratio in ratios if not ratio.cell.startswith("scaling/")],
+            scaling=[row for row in rows if row.curve],
+        )
+    return rows
+
+
+def watch_memory(n_rows: int, out: Path | None, console: Console) -> list[MemoryPoint]:
+    """Stream rows, print how much memory that took, and write the course of it where asked to."""
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    with progress(console) as bar, threadpool_limits(limits=1):
+        task = bar.add_task("rows", total=n_rows)
+        points = stream_and_watch(n_rows, lambda rows: bar.update(task, completed=rows))
+    console.print(explained(points), markup=False, highlight=False)
+    if out is not None:
+        write_csv(out / "memory.csv", [asdict(point) for point in points])
+        drawn(out, console, memory=points)
+    return points
+
+
+def flat(ratios: list[Ratio]) -> list[dict[str, Any]]:
+    """One row for each case and repetition."""
+    rows = []
+    for ratio in ratios:
+        claim = ratio.claim
+        for repetition, value in enumerate(ratio.ratios):
+            rows.append(
+                {
+                    "cell": ratio.cell,
+                    "ours": ratio.ours,
+                    "other": ratio.other,
+                    "repetition": repetition,
+                    "ratio": value,
+                    "must": None if claim is None else claim.must,
+                    "aim": None if claim is None else claim.aim,
+                    "angle_degrees": ratio.angle_degrees,
+                    "span_radians": ratio.span_radians,
+                }
+            )
+    return rows
+
+
+def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write flat rows; what is None becomes empty."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def drawn(out: Path, console: Console, **parts: Any) -> None:
+    """Draw what there is something to draw of; without matplotlib say how to get it."""
+    try:
+        picture = import_module("okspca.bench.picture")
+    except ImportError:
+        console.print(NO_MATPLOTLIB, markup=False)
+        return
+    for name, values in parts.items():
+        if values:
+            (out / f"{name}.png").write_bytes(getattr(picture, f"draw_{name}")(values))
+    console.print(f"Rows, tables and pictures are in {out}", markup=False)
+
+
+def progress(console: Console) -> Progress:
+    """Show what has been done."""
+    return Progress(
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+    )

@@ -1,0 +1,1 @@
+"""What the paper's experiments need: their workloads, and its services as it describes them."""
