@@ -207,7 +207,7 @@ def test_trackers_do_not_depend_on_the_unit_of_weights(solver: Any) -> None:
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (Y.astype(object), "dtype object but holds floating-point"),
+        (Y.astype(object), "at row 0, and has dtype object"),
         (np.datetime64("2026-01-01") + np.arange(300), "dtype datetime64"),
         (np.zeros((300, 0)), "no columns"),
         (Y.astype(complex), "dtype complex"),

@@ -96,13 +96,18 @@ def task_of(y: Any) -> str:
     if array.dtype.kind in "mMcV":
         message = f"y has dtype {array.dtype}; give numbers, or labels as whole numbers or text."
         raise DataError(message)
-    if array.dtype.kind == "O" and any(isinstance(value, float) for value in array.ravel()):
-        message = (
-            "y has dtype object but holds floating-point numbers or NaN; convert it with "
-            "astype(float) for regression, or set task='classification'."
-        )
-        raise DataError(message)
+    if array.dtype.kind == "O":
+        _refuse_hidden_floats(array)
     return REGRESSION if array.dtype.kind == "f" else CLASSIFICATION
+
+
+def _refuse_hidden_floats(array: NDArray[Any]) -> None:
+    """Raise where an array of objects holds floating-point numbers, which may be either kind."""
+    for place, value in np.ndenumerate(array):
+        if isinstance(value, float):
+            what = f"y contains {value!r} at row {place[0]}, and has dtype object"
+            message = f"{what}; drop missing values, and use astype(float) for regression."
+            raise DataError(message)
 
 
 def check_numbers(y: Any, n_rows: int) -> Floats:

@@ -233,6 +233,7 @@ class CrossMoment:
                 f"{self.rows} and {other.rows} rows were learned."
             )
             raise MergeError(message)
+        self._n_right = max(self._n_right, other._n_right)
         # At equal clocks neither side has faded more than the other, and the clock stays.
         self._pool(self._in_my_coordinates(other), other.weight, 0)
         if self.forgetting == 1.0:

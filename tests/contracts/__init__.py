@@ -1,0 +1,1 @@
+"""The contracts: one property per test, over every implementation it applies to."""
