@@ -2,24 +2,81 @@
 
 
 class DataError(ValueError):
-    """A block of data was rejected.  Nothing was learned from it and no state has changed."""
+    """A block of data was rejected.  Nothing was learned from it and no state has changed.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> OKSPCA().partial_fit([[1.0], [float("nan")]], [0, 1])
+    Traceback (most recent call last):
+    okspca.errors.DataError: X contains NaN at row 1, column 0; ...
+    """
 
 
 class NotReadyError(ValueError, AttributeError):
-    """Something was asked of a model that has not yet seen enough rows to answer."""
+    """Something was asked of a model that has not yet seen enough rows to answer.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> OKSPCA(bandwidth="median").partial_fit([[1.0], [2.0]], [0, 1]).transform([[1.0]])
+    Traceback (most recent call last):
+    okspca.errors.NotReadyError: 2 of the 512 rows ...
+    """
 
 
 class NumericalError(ArithmeticError):
-    """A factorisation failed or gave non-finite values; no basis is returned."""
+    """A map or a factorisation gave non-finite values; nothing is learned or returned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from okspca.numerics.leading import by_svd
+    >>> by_svd(np.array([[np.nan]]))
+    Traceback (most recent call last):
+    okspca.errors.NumericalError: The ...
+    """
 
 
 class MergeError(ValueError):
-    """Two states cannot be pooled; the message says which part differs."""
+    """Two states cannot be pooled; the message says which part differs.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> one, two = (OKSPCA(random_state=s).fit([[1.0], [2.0]], [0, 1]) for s in (0, 1))
+    >>> one.merge(two)
+    Traceback (most recent call last):
+    okspca.errors.MergeError: The input maps differ; ...
+    """
 
 
 class RankWarning(UserWarning):
-    """More components were asked for than the target has directions; the rest are zero columns."""
+    """More components were asked for than the target has directions; the rest are zero columns.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from okspca import OKSPCA
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     Z = OKSPCA(2, random_state=0).fit([[1.0], [2.0], [4.0]], [0, 1, 1]).transform([[3.0]])
+    >>> caught[0].category.__name__, float(Z[0, 1])
+    ('RankWarning', 0.0)
+    """
 
 
 class ManyClassesWarning(UserWarning):
-    """An integer target has so many values that it looks like a number, not a label."""
+    """A target taken for labels has so many values that it looks like a quantity.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from okspca import OKSPCA
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = OKSPCA(random_state=0).fit(np.ones((200, 1)), np.arange(200))
+    >>> caught[0].category.__name__
+    'ManyClassesWarning'
+    """

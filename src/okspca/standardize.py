@@ -53,7 +53,13 @@ class VarianceRule(NamedTuple):
 
 
 class StandardizerArrays(NamedTuple):
-    """A causal standardiser as kernels see it; ``counts`` holds total weight and number of rows."""
+    """A causal standardiser as kernels see it; ``counts`` holds total weight and number of rows.
+
+    Examples
+    --------
+    >>> CausalStandardizer(2).arrays.counts.tolist()
+    [0.0, 0.0]
+    """
 
     mean: Floats
     variance: Floats
@@ -71,6 +77,11 @@ class Standardizer(ABC):
 
     ``transform`` only reads.  ``scan`` returns, for each row, what ``transform`` would have
     returned just before that row, and learns the rows on the way.
+
+    Examples
+    --------
+    >>> issubclass(CausalStandardizer, Standardizer), issubclass(NoStandardizer, Standardizer)
+    (True, True)
     """
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """The observation is the unit, a block is transport: where blocks end changes no result."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,14 @@ Maker = Callable[[], OKSPCA]
 
 
 def transports(make_one: Maker, stream: Stream, places: list[int]) -> Iterator[OKSPCA]:
-    """Models that learned the same rows one at a time, and cut somewhere."""
+    """Models that learned the same rows one at a time, in blocks, and some this way, some that."""
     yield learn_singly(make_one(), stream)
     yield learn(make_one(), stream, places)
+    mixed = make_one()
+    for turn, (start, stop) in enumerate(pairwise([0, *places, stream.n])):
+        way = learn_singly if turn % 2 else learn
+        way(mixed, stream, rows=slice(start, stop))
+    yield mixed
 
 
 def moment_behind(model: OKSPCA, case: Case, stream: Stream, **options: Any) -> Floats:

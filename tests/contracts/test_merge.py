@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from okspca import OKSPCA, MergeError, NotReadyError
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
 from tests.contracts.cases import (
+    CACHES,
     FRESH,
     LABEL_TASKS,
     POOLABLE,
@@ -75,7 +76,20 @@ def test_merging_is_concatenation(
     assert_same_answers(first, whole, stream)
 
 
-@cases(("cached", "cached-7", "exact-each"))
+@cases(tuple(CACHES))
+@contract(3)
+@given(mode=fixed_modes, data=st.data())
+def test_merging_renews_what_a_cache_holds(
+    case: Case, mode: str | None, data: st.DataObject
+) -> None:
+    stream = data.draw(streams(case.task, least=20))
+    bounds = [0, data.draw(st.integers(8, stream.n - 8)), stream.n]
+    first, second = shards(case, stream, bounds, mode=mode)
+    whole = learn(make(Case("exact", case.task), stream, mode), stream)
+    assert_same_answers(first.merge(second), whole, stream)
+
+
+@cases(tuple(CACHES))
 @contract(2)
 @given(mode=fixed_modes, data=st.data())
 def test_caches_are_right_again_when_next_built(

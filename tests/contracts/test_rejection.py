@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from okspca import OKSPCA, DataError
+from okspca.features import FourierMap
 from okspca.numerics.arrays import Floats
-from tests.contracts.cases import Case, Stream, cases, contract, learn, make, modes, streams
+from tests.contracts.cases import ROUTES, Case, Stream, cases, contract, learn, make, modes, streams
 from tests.contracts.fingerprint import state_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
@@ -70,8 +72,7 @@ FAULTS: dict[str, Fault] = {
     "inf": Fault(lambda X, y: Block(put(X, 3, -1, -np.inf), y), r"X contains inf.* row 3, column"),
     "huge": Fault(lambda X, y: Block(put(X, 4, 0, 1e200), y), r"X contains 1e\+200 at row 4"),
     "text in X": Fault(
-        lambda X, y: Block(X.astype(str).astype(object) + "?", y),
-        "row 0, column 0, which is not a number",
+        lambda X, y: Block(X.astype(str).astype(object) + "?", y), "X contains .* row 0, column 0"
     ),
     "no rows": Fault(lambda X, y: Block(X[:0], y[:0]), "0 sample"),
     "one row as a vector": Fault(lambda X, y: Block(X[0], y[:1]), "X|1D"),
@@ -119,6 +120,12 @@ FAULTS: dict[str, Fault] = {
     ),
     "missing label": Fault(
         lambda X, y: Block(X, spoil_label(y, None)), "y contains None at row 19", tasks=LABELS
+    ),
+    "mixed labels in a list": Fault(
+        lambda X, y: Block(X, spoil_label(y, True).tolist()), "y mixes .*; labels", tasks=LABELS
+    ),
+    "no columns in y": Fault(
+        lambda X, y: Block(X, np.zeros((20, 0))), "y has (no|0) columns", tasks=NUMBERS
     ),
     "mixed labels": Fault(
         lambda X, y: Block(X, spoil_label(y, True)), "y mixes .*; labels", tasks=LABELS
@@ -237,13 +244,40 @@ def test_a_target_the_solver_cannot_serve_leaves_no_trace(case: Case, data: st.D
 @given(data=st.data())
 def test_a_bandwidth_that_cannot_be_found_leaves_no_trace(case: Case, data: st.DataObject) -> None:
     stream = data.draw(streams(case.task))
-    model = make(case, stream, None, bandwidth="median")
+    model = make(case, stream, None, bandwidth="median", random_state=RandomState(0))
     same = Block(np.tile(stream.X[:1], (512, 1)), np.arange(512.0))
     offer(model, same, "bandwidth='median'")
     model.partial_fit(same.X[:511], same.y[:511])
     offer(model, Block(same.X[511:], same.y[511:]), "bandwidth='median'")
     model.partial_fit(same.X[511:] + 1.0, same.y[511:])
     assert model.n_samples_seen_ == 512
+
+
+class BrittleMap(FourierMap):
+    """A feature map of one's own that fails on large values."""
+
+    def transform(self, Z: Floats) -> Floats:
+        """Map rows, or fail."""
+        if (Z > 1e6).any():
+            message = "brittle"
+            raise ArithmeticError(message)
+        return super().transform(Z)
+
+
+@cases(ROUTES)
+@contract(3)
+@given(mode=modes, align=st.booleans(), data=st.data())
+def test_an_error_halfway_through_a_block_leaves_no_trace(
+    case: Case, mode: str | None, align: bool, data: st.DataObject
+) -> None:
+    stream = data.draw(streams(case.task, least=30, most=80))
+    brittle = BrittleMap.sample(stream.d, 8, bandwidth=1.0, seed=stream.seed)
+    model = make(case, stream, mode, align=align, input_map=brittle)
+    learn(model, stream, rows=slice(20))
+    before = state_of(model)
+    with pytest.raises(ArithmeticError, match="brittle"):
+        model.partial_fit(put(stream.X[20:], -1, 0, 1e100), stream.y[20:])
+    assert state_of(model) == before
 
 
 @cases(("exact", "adam", "cached-7"))

@@ -104,23 +104,23 @@ def test_frozen_with_one_ready_side_still_waits_for_the_other() -> None:
 
 
 def test_exact_finds_the_leading_direction_behind_an_invariant_block() -> None:
-    """Orthogonal directions, the strongest of them spread over many small target coordinates."""
-    n, wide = 64, 40
-    hadamard = np.array([[(-1.0) ** bin(i & j).count("1") for j in range(n)] for i in range(n)])
-    left = hadamard[:, 1:10]
-    strengths = np.array([4.0, 1.2, 1.1, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5])
-    right = np.zeros((9, wide))
-    right[0, 9:] = 1.0 / np.sqrt(wide - 9)
-    right[1:, :8] = np.eye(8)
-    model = OKSPCA(
-        2, standardize=None, input_map=IdentityMap(9), target_map=IdentityMap(wide), solver=Exact()
-    )
-    model.partial_fit(left, (left * strengths) @ right)
-    basis = model.basis()
-    C = model.moment_.matrix()
-    exact = np.linalg.svd(C)[0][:, :2]
-    assert principal_angles(basis.vectors, exact)[0] < 1e-9
-    np.testing.assert_allclose(basis.singular_values, [4.0, 1.2], rtol=1e-12)
+    """The strongest direction is spread over many target coordinates, each weaker than others."""
+    inputs, targets = [], []
+    for sign in (1.0, -1.0):
+        for i in range(9):
+            x, y = np.zeros(60), np.zeros(30)
+            x[i] = sign
+            y[i:] = 0.7 * sign if i == 8 else 0.0
+            if i < 8:
+                y[i] = sign * (1.0 - 0.02 * i)
+            inputs.append(x)
+            targets.append(y)
+    maps = {"input_map": IdentityMap(60), "target_map": IdentityMap(30)}
+    model = OKSPCA(2, standardize=None, solver=Exact(), **maps)  # type: ignore[arg-type]
+    basis = model.partial_fit(np.array(inputs), np.array(targets)).basis()
+    left, sigma, _ = np.linalg.svd(model.moment_.matrix())
+    assert principal_angles(basis.vectors, left[:, :2])[0] < 1e-9
+    np.testing.assert_allclose(basis.singular_values, sigma[:2], rtol=1e-12)
 
 
 def test_changed_n_components_does_not_change_a_fitted_model() -> None:

@@ -86,6 +86,15 @@ class SameTargetReport:
         The best block of the comparison rank inside it.
     exact : Comparison or None
         The exact solution against itself: what rounding alone leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from okspca import OKSPCA
+    >>> X = np.random.RandomState(0).normal(size=(300, 3))
+    >>> report = OKSPCA(2, solver="adam", random_state=0).fit(X, X[:, 0] ** 2).diagnose()
+    >>> report.comparison_rank, report.extracted.rho < report.exact.rho
+    (2, True)
     """
 
     n_samples_seen: int

@@ -6,7 +6,24 @@ from okspca.numerics.arrays import Floats
 
 
 class FeatureMap(ABC):
-    """A fixed function of rows.  It holds no state that learning could change."""
+    """A fixed function of rows.  It holds no state that learning could change.
+
+    Examples
+    --------
+    A map of your own:
+
+    >>> import numpy as np
+    >>> from okspca import OKSPCA
+    >>> class Squares(FeatureMap):
+    ...     n_inputs, n_features = 2, 4
+    ...     def transform(self, Z):
+    ...         return np.column_stack([Z, Z**2])
+    ...     def equals(self, other):
+    ...         return isinstance(other, Squares)
+    >>> X = np.random.RandomState(0).normal(size=(100, 2))
+    >>> OKSPCA(1, input_map=Squares(), random_state=0).fit(X, X[:, 0] ** 2).components_.shape
+    (1, 4)
+    """
 
     @property
     @abstractmethod

@@ -45,6 +45,11 @@ class MomentArrays(NamedTuple):
     totals : ndarray of shape (5,)
         Total weight; number of rows; running means of ||phi||^2, of ||psi||^2 and of the squared
         compression residual.
+
+    Examples
+    --------
+    >>> CrossMoment(3, 2).arrays.sums.shape
+    (2, 3)
     """
 
     sums: Floats
@@ -85,6 +90,11 @@ class Target(NamedTuple):
         The moment is at rounding level: there is no target.
     labels : bool
         The target features are centred labels, so the rows of ``Ct`` sum to zero.
+
+    Examples
+    --------
+    >>> CrossMoment(3, 2).target().is_zero
+    True
     """
 
     Ct: Floats

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Part = TypeVar("Part")
+LARGEST_EXPONENT = 1022
 
 
 def frozen(array: Floats) -> Floats:
@@ -39,12 +40,16 @@ def copied(part: Part) -> Part:
 def unit_scaled(matrix: Floats) -> tuple[Floats, float]:
     """Split ``matrix`` into ``scaled * factor`` with ``factor`` a power of two.
 
-    The largest magnitude of ``scaled`` lies in [0.5, 1), so that squares neither overflow nor
+    The largest magnitude of ``scaled`` lies in [0.5, 1) (or just above, at the very end of the
+    range), so that squares neither overflow nor
     underflow.  Multiplying by a power of two is exact.  A zero matrix keeps factor 1.
     """
     largest = float(np.max(np.abs(matrix), initial=0.0))
     if largest == 0.0:
         return matrix.copy(), 1.0
-    exponent = math.frexp(largest)[1]
-    # np.ldexp scales in one rounding-free step even where 2.0**-exponent would overflow.
-    return np.ldexp(matrix, -exponent), math.ldexp(1.0, exponent)
+    exponent = min(math.frexp(largest)[1], LARGEST_EXPONENT)
+    factor = math.ldexp(1.0, exponent)
+    if abs(exponent) < LARGEST_EXPONENT:
+        return matrix * math.ldexp(1.0, -exponent), factor
+    # Slower, but free of rounding even where the inverse power cannot be written.
+    return np.ldexp(matrix, -exponent), factor

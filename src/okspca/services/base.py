@@ -16,7 +16,13 @@ from okspca.numerics.arrays import Floats
 
 @dataclass
 class ServiceState:
-    """What every service state knows: the number of features and of columns asked for."""
+    """What every service state knows: the number of features and of columns asked for.
+
+    Examples
+    --------
+    >>> ServiceState(n_features=256, n_components=2)
+    ServiceState(n_features=256, n_components=2)
+    """
 
     n_features: int
     n_components: int
@@ -30,6 +36,23 @@ class Service(ABC, Generic[StateT]):
 
     To add your own, subclass this, implement :meth:`start` and :meth:`request`, and override
     :meth:`period` and :meth:`observe` if it must follow the stream.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from okspca import OKSPCA
+    >>> from okspca.numerics.leading import by_svd
+    >>> from okspca.services.answers import answer, no_target
+    >>> class PlainSvd(Service):
+    ...     def start(self, n_features, n_components, seed):
+    ...         return ServiceState(n_features, n_components)
+    ...     def request(self, state, target, t):
+    ...         if target.is_zero:
+    ...             return no_target(target, t)
+    ...         return answer(by_svd(target.Ct), target, state.n_components, t)
+    >>> X = np.random.RandomState(0).normal(size=(100, 2))
+    >>> OKSPCA(2, solver=PlainSvd(), random_state=0).fit(X, X[:, 0]).basis().rank
+    2
     """
 
     #: It maintains all k columns by recursion: `transform` uses them, and states cannot be pooled.

@@ -1,0 +1,133 @@
+"""The lean lane is taken where it should be, declines the rest, and agrees with blocks."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import RandomState
+
+from okspca import OKSPCA, DataError
+from okspca.features import IdentityMap
+from okspca.lane import Lane
+from okspca.pipeline import Pipeline
+from okspca.services import Cached
+from tests.contracts.fingerprint import state_of
+
+X = RandomState(0).normal(size=(200, 4))
+Y = np.sin(X[:, 0]) + X[:, 1] ** 2
+WORDS = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+
+
+def fast_rows(monkeypatch: pytest.MonkeyPatch, model: OKSPCA, y: Any) -> int:
+    """Learn row by row and count the rows that the lane took."""
+    taken = []
+    pipeline = Pipeline
+    learn_lean = pipeline.learn_lean
+
+    def counted(self: Any, x: Any, target: float) -> bool:
+        learned = learn_lean(self, x, target)
+        taken.append(learned)
+        return learned
+
+    monkeypatch.setattr(pipeline, "learn_lean", counted)
+    for x, target in zip(X[50:], y[50:], strict=True):
+        model.learn_one(x, target)
+    return sum(taken)
+
+
+@pytest.mark.parametrize("y", [Y, WORDS, (Y > 0.5).astype(int)], ids=["number", "word", "label"])
+@pytest.mark.parametrize("settings", [{}, {"forgetting": 0.98}, {"variance_floor": "paper"}])
+def test_ordinary_rows_take_the_lane_and_agree(
+    monkeypatch: pytest.MonkeyPatch, y: Any, settings: dict[str, Any]
+) -> None:
+    lean = OKSPCA(2, random_state=0, **settings).partial_fit(X[:50], y[:50])
+    block = OKSPCA(2, random_state=0, **settings).partial_fit(X[:50], y[:50])
+    assert fast_rows(monkeypatch, lean, y.tolist()) >= 140
+    block.partial_fit(X[50:], y[50:])
+    for side in ("mean", "variance", "counts"):
+        one, two = (getattr(m.input_standardizer_, side) for m in (lean, block))
+        np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(lean.moment_.matrix(), block.moment_.matrix(), rtol=0, atol=1e-14)
+    assert lean.n_samples_seen_ == block.n_samples_seen_ == lean.moment_.rows == 200
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"solver": "adam"},
+        {"solver": "exact-each"},
+        {"standardize": None},
+        {"compress": False},
+        {"input_map": IdentityMap(4)},
+    ],
+    ids=["tracker", "each row", "no standardiser", "no compression", "identity map"],
+)
+def test_other_pipelines_use_the_general_path(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
+) -> None:
+    model = OKSPCA(2, random_state=0, **settings).partial_fit(X[:50], Y[:50])
+    assert fast_rows(monkeypatch, model, Y.tolist()) == 0
+    assert model.n_samples_seen_ == 200
+
+
+def test_scheduled_work_is_done_in_the_lane() -> None:
+    model = OKSPCA(2, solver=Cached(every=10), align=True, random_state=0)
+    model.partial_fit(X[:50], Y[:50])
+    for x, target in zip(X[50:135], Y[50:135].tolist(), strict=True):
+        model.learn_one(x, target)
+    assert model.basis().built_at == 130
+    whole = OKSPCA(2, solver=Cached(every=10), align=True, random_state=0)
+    np.testing.assert_allclose(
+        model.transform(X), whole.partial_fit(X[:135], Y[:135]).transform(X), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([np.nan, 0.0, 0.0, 0.0], 1.0),
+        ([1e200, 0.0, 0.0, 0.0], 1.0),
+        ([0.0, 0.0, 0.0, 0.0], float("inf")),
+        ([0.0, 0.0, 0.0], 1.0),
+        (["a", "b", "c", "d"], 1.0),
+        ([0.0, 0.0, 0.0, 0.0], "word"),
+    ],
+)
+def test_bad_rows_are_refused_and_leave_no_trace(x: Any, y: Any) -> None:
+    model = OKSPCA(2, random_state=0).partial_fit(X[:50], Y[:50])
+    model.learn_one(X[50], float(Y[50]))
+    before = state_of(model)
+    with pytest.raises(DataError):
+        model.learn_one(x, y)
+    assert state_of(model) == before
+
+
+def test_an_outlying_response_gets_its_direction() -> None:
+    model = OKSPCA(2, random_state=0).partial_fit(X[:50], Y[:50])
+    width = model.moment_.width
+    model.learn_one(X[50], 60.0)
+    assert model.moment_.width > width
+    whole = OKSPCA(2, random_state=0).partial_fit(X[:51], [*Y[:50], 60.0])
+    np.testing.assert_allclose(model.moment_.matrix(), whole.moment_.matrix(), atol=1e-13)
+
+
+def test_a_late_class_and_other_kinds_of_labels() -> None:
+    model = OKSPCA(2, random_state=0).partial_fit(X[:50], WORDS[:50])
+    model.learn_one(X[50], "new").learn_one(X[51], "new").learn_one(X[52], np.str_("a"))
+    assert model.classes_.tolist()[-1] == "new"
+    assert model.moment_.matrix().shape[1] == 4
+    numbers = OKSPCA(1, random_state=0).partial_fit(X[:50], (Y[:50] > 0).astype(int))
+    with pytest.raises(DataError, match="truth values"):
+        numbers.learn_one(X[50], True)
+
+
+def test_copies_do_not_share_the_lane() -> None:
+    model = OKSPCA(2, random_state=0).partial_fit(X[:50], Y[:50])
+    model.learn_one(X[50], float(Y[50]))
+    assert isinstance(model._pipeline._lane, Lane)  # type: ignore[union-attr]
+    twin = pickle.loads(pickle.dumps(model))
+    twin.learn_one(X[51], float(Y[51]))
+    assert (model.n_samples_seen_, twin.n_samples_seen_) == (51, 52)
+    model.learn_one(X[51], float(Y[51]))
+    np.testing.assert_array_equal(model.moment_.matrix(), twin.moment_.matrix())
