@@ -14,6 +14,7 @@ version = release
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
