@@ -20,7 +20,7 @@ from okspca.features import FeatureMap, OneHotMap
 from okspca.lane import LEARNED_CONSTANT, Lane
 from okspca.moments import CrossMoment, Target
 from okspca.moments.cross_moment import Change
-from okspca.numerics.arrays import Floats, copied, frozen
+from okspca.numerics.arrays import Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import aligned
@@ -31,6 +31,8 @@ from okspca.standardize import Standardizer
 CHUNK_ROWS = 1024
 FIRST_ANCHOR = 64
 ANCHOR_RETRY = 8
+# The parts whose arrays learning changes in place.
+LEARNING = ("input_standardizer", "target_standardizer", "moment", "service_state")
 
 
 class Pipeline:
@@ -102,6 +104,7 @@ class Pipeline:
         All or nothing: whatever interrupts it (an error in a map or a factorisation, Ctrl-C), the
         state is put back to what it was before the first row.
         """
+        self._make_writable()
         saved = self._saved()
         try:
             start, n = 0, X.shape[0]
@@ -225,10 +228,14 @@ class Pipeline:
             # What the service keeps belongs to the old moment.
             self.service.observe(self.service_state, self.moment, None, self.rows)
 
+    def _make_writable(self) -> None:
+        """Replace arrays that kernels may not write to, as a memory-mapped file gives them."""
+        if not all(is_writable(getattr(self, name)) for name in LEARNING):
+            self.__dict__.update(self._saved())
+
     def _saved(self) -> dict[str, Any]:
         """Everything that learning changes, copied so that it can be put back."""
-        names = ("input_standardizer", "target_standardizer", "moment", "service_state")
-        saved = {name: copied(getattr(self, name)) for name in names}
+        saved = {name: copied(getattr(self, name)) for name in LEARNING}
         shared = {"rows": self.rows, "anchor": self.anchor, "constant_target": self.constant_target}
         return {**saved, **shared, "_lane": None}
 
@@ -298,6 +305,9 @@ class Pipeline:
         targets = self.target_standardizer, self.target_map
         if self.service.scans or self._period() == 1 or not Lane.fits(inputs, targets, self.moment):
             return None
+        self._make_writable()
+        inputs = self.input_standardizer, self.input_map
+        targets = self.target_standardizer, self.target_map
         self._lane = Lane(inputs, targets, self.moment)  # type: ignore[arg-type]
         return self._lane
 

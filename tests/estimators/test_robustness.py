@@ -1,7 +1,10 @@
 """Odd uses that once gave a wrong number, a false certificate or a lost state."""
 
+import copy
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -293,6 +296,25 @@ def test_a_basis_prints_as_one_line() -> None:
     text = repr(OKSPCA(2, random_state=0).fit(X, Y).basis())
     assert "\n" not in text
     assert "captures at least 0.99999999" in text
+
+
+@pytest.mark.parametrize("solver", ["exact", "adam", "warm-block"])
+@pytest.mark.parametrize("settings", [{}, {"compress": False}])
+def test_a_memory_mapped_model_goes_on_learning(
+    tmp_path: Path, solver: str, settings: dict[str, Any]
+) -> None:
+    model = OKSPCA(2, solver=solver, random_state=0, **settings).fit(X[:200], Y[:200])
+    joblib.dump(model, tmp_path / "model.joblib")
+    for by_row in (True, False):
+        mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+        twin = copy.deepcopy(model)
+        for each in (mapped, twin):
+            if by_row:
+                for x, y in zip(X[200:210], Y[200:210].tolist(), strict=True):
+                    each.learn_one(x, y)
+            else:
+                each.partial_fit(X[200:], Y[200:])
+        np.testing.assert_array_equal(mapped.transform(X), twin.transform(X))
 
 
 @pytest.mark.parametrize("D", [256, 1024])

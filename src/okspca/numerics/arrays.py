@@ -29,12 +29,21 @@ def copied(part: Part) -> Part:
     twin = copy.copy(part)
     for name, value in list(vars(twin).items()):
         if isinstance(value, np.ndarray):
-            setattr(twin, name, value.copy())
+            setattr(twin, name, np.array(value))
         elif isinstance(value, tuple) and all(isinstance(item, np.ndarray) for item in value):
-            setattr(twin, name, type(value)(*(item.copy() for item in value)))
+            setattr(twin, name, type(value)(*(np.array(item) for item in value)))
         elif name in getattr(twin, "copy_parts", ()) and value is not None:
             setattr(twin, name, copied(value))
     return twin
+
+
+def is_writable(part: object) -> bool:
+    """Whether every array of an object can be changed in place (memory-mapped ones may not be)."""
+    for value in vars(part).values():
+        arrays = value if isinstance(value, tuple) else (value,)
+        if not all(a.flags.writeable for a in arrays if isinstance(a, np.ndarray)):
+            return False
+    return True
 
 
 def unit_scaled(matrix: Floats) -> tuple[Floats, float]:
