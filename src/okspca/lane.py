@@ -13,7 +13,7 @@ import numpy as np
 
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.moments import CrossMoment
-from okspca.moments.cross_moment import EncodedRows, MomentArrays, add_row
+from okspca.moments.arrays import EncodedRows, MomentArrays, add_row
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import bound, compiled
 from okspca.numerics.cosine import cosine_row

@@ -19,7 +19,7 @@ from okspca.errors import MergeError, NumericalError
 from okspca.features import FeatureMap, OneHotMap
 from okspca.lane import LEARNED_CONSTANT, Lane
 from okspca.moments import CrossMoment, Target
-from okspca.moments.cross_moment import Change
+from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.spectrum import numerical_rank

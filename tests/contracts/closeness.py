@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from okspca import OKSPCA, Basis
-from okspca.moments.cross_moment import LEFT_SQUARE, RIGHT_SQUARE
+from okspca.moments.arrays import LEFT_SQUARE, RIGHT_SQUARE
 from okspca.numerics.arrays import Floats
 from okspca.numerics.subspace import projector_distance
 from tests.contracts.fingerprint import fingerprint

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from okspca import OKSPCA, Basis, DataError, Status
 from okspca.features import IdentityMap
 from okspca.moments import CrossMoment, Target
-from okspca.moments.cross_moment import Change
+from okspca.moments.arrays import Change
 from okspca.numerics.leading import by_svd
 from okspca.numerics.subspace import projector_distance
 from okspca.services import (

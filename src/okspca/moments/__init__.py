@@ -1,6 +1,7 @@
 """The centred cross-moment: the one statistic that every service consumes."""
 
-from okspca.moments.cross_moment import CrossMoment, MomentArrays, Target
+from okspca.moments.arrays import MomentArrays, Target
+from okspca.moments.cross_moment import CrossMoment
 from okspca.moments.target_compression import TargetCompression
 
 __all__ = ["CrossMoment", "MomentArrays", "Target", "TargetCompression"]

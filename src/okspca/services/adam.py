@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from okspca.moments import CrossMoment, MomentArrays
-from okspca.moments.cross_moment import EncodedRows, add_row
+from okspca.moments.arrays import EncodedRows, add_row
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows

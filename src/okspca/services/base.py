@@ -10,7 +10,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from okspca.basis import Basis
 from okspca.moments import CrossMoment, Target
-from okspca.moments.cross_moment import Change, EncodedRows
+from okspca.moments.arrays import Change, EncodedRows
 from okspca.numerics.arrays import Floats
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from okspca.basis import Basis, Status
 from okspca.moments import CrossMoment, Target
-from okspca.moments.cross_moment import Change
+from okspca.moments.arrays import Change
 from okspca.services.answers import answer, no_target, recertified
 from okspca.services.base import Service, ServiceState
 from okspca.services.checks import check_count

@@ -17,7 +17,7 @@ import numpy as np
 from okspca.basis import Basis
 from okspca.diagnostics.certificate import bounds, certificate_from
 from okspca.moments import CrossMoment, MomentArrays, Target
-from okspca.moments.cross_moment import WEIGHT, Change, dropped_norm, rounding_level
+from okspca.moments.arrays import WEIGHT, Change, dropped_norm, rounding_level
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import bound, compiled
 from okspca.numerics.leading import Leading, by_gram, by_svd, gram_leading

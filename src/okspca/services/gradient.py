@@ -15,7 +15,7 @@ from numpy.random import RandomState
 
 from okspca.basis import Basis
 from okspca.moments import CrossMoment, MomentArrays, Target
-from okspca.moments.cross_moment import ROWS, WEIGHT, EncodedRows
+from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import within_span

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from okspca.moments import CrossMoment, MomentArrays
-from okspca.moments.cross_moment import WEIGHT, EncodedRows, add_row
+from okspca.moments.arrays import WEIGHT, EncodedRows, add_row
 from okspca.numerics.compiled import compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
 from okspca.services.checks import check_positive

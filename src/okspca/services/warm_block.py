@@ -20,7 +20,7 @@ from numpy.random import RandomState
 from okspca.basis import Basis
 from okspca.diagnostics.certificate import Certificate
 from okspca.moments import CrossMoment, Target
-from okspca.moments.cross_moment import Change
+from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.orthonormal import signed_qr

@@ -1,0 +1,152 @@
+"""The moment as plain arrays: what kernels change in place, and what services are shown.
+
+The maths and the layout are described in :mod:`okspca.moments.cross_moment`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
+from okspca.numerics.running import update_comoment
+
+_EPS = float(np.finfo(np.float64).eps)
+ROUNDING = 64.0 * _EPS
+WEIGHT, ROWS, LEFT_SQUARE, RIGHT_SQUARE, DROPPED_SQUARE = range(5)
+
+
+class MomentArrays(NamedTuple):
+    """The moment as compiled kernels see it; every array is changed in place.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (width, D_x)
+        S transposed.
+    left_mean, right_mean : ndarray
+        Running means of phi and of the (possibly compressed) psi.
+    totals : ndarray of shape (5,)
+        Total weight; number of rows; running means of ||phi||^2, of ||psi||^2 and of the squared
+        compression residual.
+
+    Examples
+    --------
+    >>> from okspca.moments import CrossMoment
+    >>> CrossMoment(3, 2).arrays.sums.shape
+    (2, 3)
+    """
+
+    sums: Floats
+    left_mean: Floats
+    right_mean: Floats
+    totals: Floats
+
+
+class EncodedRows(NamedTuple):
+    """Rows ready to be learned: features, stored target coordinates, weights, squared residuals."""
+
+    Phi: Floats
+    coordinates: Floats
+    weights: Floats
+    dropped: Floats
+
+
+class Change(NamedTuple):
+    """The rank-one change ``scale right left^T`` that one row made to ``sums``."""
+
+    left: Floats
+    right: Floats
+    scale: float
+
+
+class Target(NamedTuple):
+    """The moment at one moment in time, as services and certificates see it.
+
+    Attributes
+    ----------
+    Ct : ndarray of shape (width, D_x)
+        C̄ transposed, divided by ``scale``; its largest magnitude is in [0.5, 1) unless it is zero.
+    scale : float
+        The power of two that was divided out.
+    dropped : float
+        Bound on the Frobenius norm of what compression left out, in units of ``scale``.
+    is_zero : bool
+        The moment is at rounding level: there is no target.
+    labels : bool
+        The target features are centred labels, so the rows of ``Ct`` sum to zero.
+
+    Examples
+    --------
+    >>> from okspca.moments import CrossMoment
+    >>> CrossMoment(3, 2).target().is_zero
+    True
+    """
+
+    Ct: Floats
+    scale: float
+    dropped: float
+    is_zero: bool
+    labels: bool
+
+
+@compiled
+def add_row(
+    moment: MomentArrays,
+    rows: EncodedRows,
+    i: int,
+    forgetting: float,
+    left: Floats,
+    right: Floats,
+) -> float:
+    """Learn row ``i`` of ``rows`` in place.
+
+    Leaves the deviations from the old means in ``left`` and ``right`` and returns ``scale``, so
+    that the change of ``sums`` was ``scale right left^T`` (after fading).
+    """
+    phi, psi = rows.Phi[i], rows.coordinates[i]
+    weight, dropped = rows.weights[i], rows.dropped[i]
+    before = forgetting * moment.totals[WEIGHT]
+    total = before + weight
+    ratio = weight / total
+    left_square = 0.0
+    for j in range(phi.shape[0]):
+        left[j] = phi[j] - moment.left_mean[j]
+        moment.left_mean[j] += ratio * left[j]
+        left_square += phi[j] * phi[j]
+    right_square = 0.0
+    for j in range(psi.shape[0]):
+        right[j] = psi[j] - moment.right_mean[j]
+        moment.right_mean[j] += ratio * right[j]
+        right_square += psi[j] * psi[j]
+    scale = before * ratio
+    update_comoment(moment.sums, left, right, scale, forgetting)
+    moment.totals[WEIGHT] = total
+    moment.totals[ROWS] += 1.0
+    moment.totals[LEFT_SQUARE] += ratio * (left_square - moment.totals[LEFT_SQUARE])
+    moment.totals[RIGHT_SQUARE] += ratio * (right_square - moment.totals[RIGHT_SQUARE])
+    moment.totals[DROPPED_SQUARE] += ratio * (dropped - moment.totals[DROPPED_SQUARE])
+    return scale
+
+
+@compiled
+def rounding_level(moment: MomentArrays) -> float:
+    """Largest Frobenius norm of C̄ that rounding alone explains."""
+    totals = moment.totals
+    left_mean, right_mean = 0.0, 0.0
+    for j in range(moment.left_mean.shape[0]):
+        left_mean += moment.left_mean[j] * moment.left_mean[j]
+    for j in range(moment.right_mean.shape[0]):
+        right_mean += moment.right_mean[j] * moment.right_mean[j]
+    # The difference of nearly equal numbers is trusted to a few units in the last place only.
+    left_spread = max(totals[LEFT_SQUARE] - left_mean, 4.0 * _EPS * totals[LEFT_SQUARE])
+    right_spread = max(totals[RIGHT_SQUARE] - right_mean, 4.0 * _EPS * totals[RIGHT_SQUARE])
+    return ROUNDING * (
+        np.sqrt(totals[LEFT_SQUARE]) * np.sqrt(right_spread)
+        + np.sqrt(left_spread) * np.sqrt(totals[RIGHT_SQUARE])
+    )
+
+
+@compiled
+def dropped_norm(moment: MomentArrays) -> float:
+    """Bound on the Frobenius norm of the part of C̄ that compression left out."""
+    return np.sqrt(moment.totals[LEFT_SQUARE]) * np.sqrt(moment.totals[DROPPED_SQUARE])
