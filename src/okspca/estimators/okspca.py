@@ -278,10 +278,11 @@ class OKSPCA(
         if kind not in ("extracted", "maintained"):
             message = f"kind={kind!r} is not known; give 'extracted' or 'maintained'."
             raise ValueError(message)
-        check_is_fitted(self)
-        if self._pipeline is None:
+        pipeline: Pipeline | None = self.__dict__.get("_pipeline")
+        if pipeline is None:
+            check_is_fitted(self)
             return Basis.not_initialised(self._n_input_features())
-        basis = self._pipeline.request() if kind == "extracted" else self._pipeline.maintained()
+        basis = pipeline.request() if kind == "extracted" else pipeline.maintained()
         return basis if align_to is None else basis.aligned_to(align_to)
 
     def diagnose(self) -> SameTargetReport:
