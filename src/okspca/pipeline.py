@@ -85,7 +85,8 @@ class Pipeline:
         self.align = align
         self.rows = 0
         self.anchor: Floats | None = None
-        #: The response that every row so far had; None once two of them differed.
+        #: The response that every row so far had; None once two of them differed, and for labels
+        #: (a single class makes a moment of zero by itself).
         self.constant_target: Floats | None = None
         self.service_state = service.start(self.input_map.n_features, n_components, seed)
         self._lane: Lane | None = None
@@ -255,7 +256,7 @@ class Pipeline:
         Psi = self.target_map.transform(self.target_standardizer.scan(Y, weights))
         self._check_features(Phi, "input")
         self._check_features(Psi, "target")
-        if self.rows == 0:
+        if self.rows == 0 and not self.moment.labels:
             self.constant_target = Y[0].copy()
         if self.constant_target is not None and (self.constant_target != Y).any():
             self.constant_target = None

@@ -71,6 +71,22 @@ def test_merge_that_brings_a_third_class_to_the_binary_solver() -> None:
     assert sorted(one.classes_.tolist()) == [0, 1]
 
 
+@pytest.mark.parametrize("solver", ["exact", "binary", "contrast", "exact-each", "cached"])
+def test_one_class_on_each_side_of_a_merge_is_a_target(solver: str) -> None:
+    """Shards by class: each side has its only class in its first column."""
+    one, two = (
+        OKSPCA(1, solver=solver, standardize=None, random_state=0).partial_fit(
+            X[100 * label : 100 * label + 100], np.full(100, label)
+        )
+        for label in (0, 1)
+    )
+    assert one.basis().status in (Status.NO_TARGET, Status.NOT_INITIALISED)
+    basis = one.merge(two).basis()
+    whole = OKSPCA(1, standardize=None, random_state=0).fit(X[:200], np.repeat([0, 1], 100))
+    assert basis.status is Status.VALID
+    assert projector_distance(basis.vectors, whole.basis().vectors) < 1e-12
+
+
 def test_merge_compares_names_label_kinds_and_target_standardisers() -> None:
     names = [list("abcde"), list("edcba")]
     one, two = (OKSPCA(random_state=0).fit(pd.DataFrame(X, columns=n), Y) for n in names)
