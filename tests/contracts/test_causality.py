@@ -29,6 +29,7 @@ from tests.contracts.cases import (
     modes,
     service_of,
     streams,
+    with_target,
 )
 from tests.contracts.closeness import EPS, assert_close
 from tests.contracts.fingerprint import fingerprint, state_of
@@ -149,6 +150,22 @@ def test_a_changed_future_leaves_an_earlier_basis_alone(
     assert fingerprint((kept.vectors, kept.singular_values, kept.status)) == fingerprint(
         (other.vectors, other.singular_values, other.status)
     )
+
+
+@cases(("cached", "cached-7"), ("multiclass",))
+@contract(6)
+@given(mode=modes, data=st.data())
+def test_many_classes_of_the_future_leave_an_earlier_basis_alone(
+    case: Case, mode: str | None, data: st.DataObject
+) -> None:
+    """Enough of them for a wide moment to be solved in another way than a narrow one."""
+    stream = replace(data.draw(streams(case.task, least=27, most=27)), n_features=24)
+    rows = np.arange(stream.n)
+    built_at = stream.n // (case.every or 1) * (case.every or 1)
+    few, many = (with_target(stream, np.where(rows < built_at, rows % 9, y)) for y in (0, rows))
+    kept, other = (learn(make(case, stream, mode), one).basis() for one in (few, many))
+    assert kept.built_at == other.built_at == built_at
+    assert fingerprint(kept.vectors) == fingerprint(other.vectors)
 
 
 @cases()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from okspca import OKSPCA, MergeError, NotReadyError
+from okspca import OKSPCA, MergeError, NotReadyError, Status
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
 from tests.contracts.cases import (
     CACHES,
@@ -82,8 +82,8 @@ def test_merging_is_concatenation(
 def test_merging_renews_what_a_cache_holds(
     case: Case, mode: str | None, data: st.DataObject
 ) -> None:
-    stream = data.draw(streams(case.task, least=20))
-    bounds = [0, data.draw(st.integers(8, stream.n - 8)), stream.n]
+    stream = data.draw(streams(case.task))
+    bounds = [0, data.draw(st.integers(1, stream.n - 1)), stream.n]
     first, second = shards(case, stream, bounds, mode=mode)
     whole = learn(make(Case("exact", case.task), stream, mode), stream)
     assert_same_answers(first.merge(second), whole, stream)
@@ -188,6 +188,18 @@ def test_classes_may_be_known_to_one_side_only(case: Case, data: st.DataObject) 
     stream = with_target(stream, np.array(labels))
     first, second = shards(case, stream, [0, cut, stream.n], mode=None)
     assert_same_answers(first.merge(second), learn(make(case, stream, None), stream), stream)
+
+
+@cases(POOLABLE, LABEL_TASKS)
+@contract(1)
+@given(mode=st.sampled_from((None, "frozen", "causal")), data=st.data())
+def test_one_class_on_each_side_is_a_target(
+    case: Case, mode: str | None, data: st.DataObject
+) -> None:
+    stream = data.draw(streams(case.task, least=20, most=30))
+    stream = with_target(stream, np.where(np.arange(stream.n) < 10, "a", "b"))
+    first, second = shards(case, stream, [0, 10, stream.n], mode=mode)
+    assert first.merge(second).basis().status is Status.VALID
 
 
 @cases(FRESH)
