@@ -115,8 +115,8 @@ class Basis:
         certificate: Certificate,
     ) -> Self:
         """Make a valid basis from arrays that nobody else holds; they become read-only."""
-        vectors.flags.writeable = False
-        singular_values.flags.writeable = False
+        vectors.setflags(write=False)
+        singular_values.setflags(write=False)
         return cls(vectors, singular_values, t, 0, Status.VALID, certificate)
 
     @classmethod

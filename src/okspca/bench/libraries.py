@@ -24,8 +24,14 @@ def arpack(C: Floats, k: int) -> tuple[Floats, Floats]:
 
 
 def propack(C: Floats, k: int) -> tuple[Floats, Floats]:
-    """Leading left singular vectors and values by SciPy's PROPACK, to machine precision."""
-    return _svds(C, k, "propack", C.shape[0])
+    """Leading left singular vectors and values by SciPy's PROPACK, to machine precision.
+
+    It gives up on narrow moments whose rank is k; a user would then factor them whole.
+    """
+    try:
+        return _svds(C, k, "propack", C.shape[0])
+    except np.linalg.LinAlgError:
+        return full(C, k)
 
 
 def randomized(C: Floats, k: int) -> tuple[Floats, Floats]:

@@ -36,8 +36,9 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.products import gram, row_products
 from okspca.numerics.sums import distance, square
-from okspca.numerics.symmetric import jacobi
+from okspca.numerics.symmetric import diagonalise
 
 EPS = float(np.finfo(np.float64).eps)
 UNPROVEN = -1.0
@@ -128,8 +129,8 @@ def bounds(
 ) -> tuple[float, float, float, float]:
     """Bounds on rho, gap and distance (``UNPROVEN`` without one), and the relative residual."""
     q, D = rows.shape
-    projected = np.dot(rows, Ct.T)
-    small = np.dot(projected, projected.T)
+    projected = row_products(rows, Ct)
+    small = gram(projected)
     residual = distance(np.dot(projected, Ct), np.dot(small, rows))
     total = square(Ct)
     noise = 4.0 * (D + Ct.shape[0] + ritz.size) * EPS * total
@@ -151,11 +152,27 @@ def bounds(
     if gap <= 0.0 or captured <= 0.0:
         return rho, UNPROVEN, UNPROVEN, residual / total
     upper = np.sqrt(2.0 * max(best - captured, 0.0) / gap)
-    jacobi(small, np.empty((q, q)))
-    separation = small[q - 1, q - 1] - noise - (outside + tail)
+    separation = _smallest_eigenvalue(small, outside + tail) - noise - (outside + tail)
     if separation > 0.0:
         upper = min(upper, np.sqrt(2.0) * (residual + noise) / separation)
     upper = min(upper, np.sqrt(2.0 * q))
     rho = max(rho, 1.0 - 0.5 * (ritz[0] + tail) * upper * upper / captured)
     # One step down, so that the last rounding cannot turn a bound below one into one.
     return rho * (1.0 - EPS), gap, upper, residual / total
+
+
+@compiled
+def _smallest_eigenvalue(small: Floats, below: float) -> float:
+    """Bound the smallest eigenvalue from below: by Gershgorin where that is well above ``below``."""
+    q = small.shape[0]
+    bound, diagonal = np.inf, np.inf
+    for i in range(q):
+        coupling = 0.0
+        for j in range(q):
+            coupling += abs(small[i, j])
+        bound = min(bound, small[i, i] + abs(small[i, i]) - coupling)
+        diagonal = min(diagonal, small[i, i])
+    if diagonal - bound <= 0.01 * (diagonal - below):
+        return bound
+    diagonalise(small, np.empty((q, q)))
+    return small[q - 1, q - 1]

@@ -21,16 +21,13 @@ import numpy as np
 from okspca.errors import NumericalError
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
-from okspca.numerics.orthonormal import orthonormalise_rows
+from okspca.numerics.products import gram
 from okspca.numerics.spectrum import RANK_TOLERANCE, helmert
-from okspca.numerics.sums import shifted_square
-from okspca.numerics.symmetric import jacobi
+from okspca.numerics.symmetric import diagonalise, pivoted_cholesky
 
 GRAM_SMALLEST_GAP = 1e-4
-GRAM_GUARDS = 6
-GRAM_STEPS = 6
-GRAM_CONVERGED = 4e-15
-JACOBI_WIDTH = 12
+# What a pivoted Cholesky factorisation may leave of the trace: below the rounding of the product.
+CHOLESKY_LEFT = 0.25 * float(np.finfo(np.float64).eps)
 
 
 class Leading(NamedTuple):
@@ -47,7 +44,7 @@ def by_svd(Ct: Floats) -> Leading:
 
 
 def by_gram(Ct: Floats, n_components: int) -> Leading | None:
-    """Eigenvectors of ``C̄^T C̄``, or None where that would lose accuracy or does not converge.
+    """Eigenvectors of ``C̄^T C̄``, or None where that would lose accuracy.
 
     Only the leading ``min(n_components, rank)`` vectors are formed.  The squared boundary gap must
     be at least ``GRAM_SMALLEST_GAP`` times the leading squared singular value.
@@ -60,94 +57,55 @@ def by_gram(Ct: Floats, n_components: int) -> Leading | None:
 def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
     """Compiled core of :func:`by_gram`: whether it succeeded, singular values, vectors as rows."""
     nothing = np.empty((0, Ct.shape[1]))
-    G = np.dot(Ct, Ct.T)
+    G = gram(Ct)
     trace = 0.0
     for j in range(G.shape[0]):
         trace += G[j, j]
-    found, theta, right = _leading_eigenvectors(G, n_components)
+    found, theta, right = _eigenvectors(G, trace, n_components)
     if not found:
         return False, theta, nothing
     q = 0
     while q < min(n_components, theta.size) and theta[q] > RANK_TOLERANCE * theta[0]:
         q += 1
-    # What the block left out: an invariant block need not be the leading one.
-    tail = trace
-    for j in range(theta.size):
-        tail -= theta[j]
-    outside = (theta[q] if q < theta.size else 0.0) + max(tail, 0.0)
+    outside = theta[q] if q < theta.size else 0.0
     if q == 0 or not theta[q - 1] - outside >= GRAM_SMALLEST_GAP * theta[0]:
         return False, theta, nothing
-    if q < n_components and tail > 0.01 * RANK_TOLERANCE * theta[0]:
-        return False, theta, nothing
-    for j in range(theta.size):
-        theta[j] = np.sqrt(max(theta[j], 0.0))
     rows = np.dot(right[:q], Ct)
     for i in range(q):
         for j in range(rows.shape[1]):
             rows[i, j] /= theta[i]
+    for j in range(theta.size):
+        theta[j] = np.sqrt(max(theta[j], 0.0))
     return True, theta, _polished(rows)
 
 
 @compiled
-def _leading_eigenvectors(G: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
-    """Leading eigenvalues and eigenvectors (rows) of a small Gram matrix.
+def _eigenvectors(G: Floats, trace: float, n_components: int) -> tuple[bool, Floats, Floats]:
+    """All eigenvalues of a Gram matrix above rounding, and ``sqrt(theta) v`` of the leading ones.
 
-    Small ones are diagonalised whole.  Larger ones by block iteration, started from the columns of
-    the largest diagonal entries and stopped when the leading block is converged to rounding.
+    With ``G = F^T F`` from a pivoted Cholesky factorisation, the eigenproblem of the smaller
+    ``F F^T`` is solved: its eigenvectors z give ``F^T z = sqrt(theta) v``.
     """
     w = G.shape[0]
-    p = min(w, n_components + GRAM_GUARDS)
-    if w <= max(p, JACOBI_WIDTH):
-        rows = np.empty((w, w))
-        converged = jacobi(G, rows)
-        return converged, np.array([G[j, j] for j in range(w)]), rows
-    block = _start(G, p)
-    theta = np.empty(p)
-    small, rotation = np.empty((p, p)), np.empty((p, p))
-    for _ in range(GRAM_STEPS):
-        orthonormalise_rows(block, small, np.empty((p, w)))
-        image = np.dot(block, G)
-        np.dot(image, block.T, small)
-        if not jacobi(small, rotation):
-            return False, theta, block
-        block, image = np.dot(rotation, block), np.dot(rotation, image)
-        for j in range(p):
-            theta[j] = small[j, j]
-        if _residual(block, image, theta, min(n_components, p)) <= GRAM_CONVERGED * theta[0]:
-            return True, theta, block
-        block = image
-    return False, theta, block
-
-
-@compiled
-def _start(G: Floats, p: int) -> Floats:
-    """Rows of ``G`` at its ``p`` largest diagonal entries: one power step from units."""
-    w = G.shape[0]
-    block, taken = np.empty((p, w)), np.zeros(w)
-    for i in range(p):
-        largest = -1
+    factor = np.empty((w, w))
+    r = pivoted_cholesky(G, factor, CHOLESKY_LEFT * trace)
+    # Largest last, which is how `diagonalise` is quickest.
+    F = np.empty((r, w))
+    for i in range(r):
         for j in range(w):
-            if taken[j] == 0.0 and (largest < 0 or G[j, j] > G[largest, largest]):
-                largest = j
-        taken[largest] = 1.0
-        for j in range(w):
-            block[i, j] = G[largest, j]
-    return block
-
-
-@compiled
-def _residual(block: Floats, image: Floats, theta: Floats, q: int) -> float:
-    """Frobenius norm of ``G v - theta v`` over the leading ``q`` rows."""
-    total = 0.0
-    for i in range(q):
-        total += shifted_square(image[i], block[i], theta[i])
-    return np.sqrt(total)
+            F[i, j] = factor[r - 1 - i, j]
+    small, z = gram(F), np.empty((r, r))
+    converged = r > 0 and diagonalise(small, z)
+    theta = np.empty(r)
+    for j in range(r):
+        theta[j] = small[j, j]
+    return converged, theta, np.dot(z[: min(r, n_components)], F)
 
 
 @compiled
 def _polished(rows: Floats) -> Floats:
     """One Newton step towards orthonormal rows; exact to rounding for rows that nearly are."""
-    defect = np.dot(rows, rows.T)
+    defect = gram(rows)
     for i in range(defect.shape[0]):
         for j in range(defect.shape[0]):
             defect[i, j] *= -0.5

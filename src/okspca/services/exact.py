@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from okspca.basis import Basis
-from okspca.diagnostics.certificate import bounds, certificate_from
+from okspca.diagnostics.certificate import UNPROVEN, bounds, certificate_from
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import WEIGHT, Change, dropped_norm, rounding_level
 from okspca.numerics.arrays import Floats
@@ -103,28 +103,29 @@ def _solve(
 
     Declines (zero, extreme or badly separated moments) are left to the general path.
     """
-    sums, totals = moment.sums, moment.totals
-    width, D = sums.shape
+    sums, weight = moment.sums, moment.totals[WEIGHT]
+    D = sums.shape[1]
     nothing = np.empty((D, 0)), np.empty(0), (0.0, 0.0, 0.0, 0.0)
-    Ct = np.empty((width, D))
-    for i in range(width):
-        for j in range(D):
-            Ct[i, j] = sums[i, j] / totals[WEIGHT]
-    norm = np.sqrt(square(Ct))
-    if not SAFE_SMALLEST < norm < SAFE_LARGEST or norm <= rounding_level(moment):
+    norm = np.sqrt(square(sums))
+    safe = SAFE_SMALLEST < norm < SAFE_LARGEST and SAFE_SMALLEST < norm / weight < SAFE_LARGEST
+    if not safe or norm / weight <= rounding_level(moment):
         return False, nothing[0], nothing[1], nothing[2]
-    found, sigma, rows = gram_leading(Ct, n_components)
-    if not found:
+    found, sigma, rows = gram_leading(sums, n_components)
+    if not found or not is_finite(rows):
         return False, nothing[0], nothing[1], nothing[2]
     fix_signs(rows)
-    numbers = bounds(Ct, rows, sigma * sigma, dropped_norm(moment))
+    missed = dropped_norm(moment) * weight
+    rho, gap, distance, residual = bounds(sums, rows, sigma * sigma, missed)
+    if gap != UNPROVEN:
+        gap /= weight * weight
     q = rows.shape[0]
     vectors, values = np.empty((D, q)), np.empty(q)
     for i in range(q):
-        values[i] = sigma[i]
-        for j in range(D):
+        values[i] = sigma[i] / weight
+    for j in range(D):
+        for i in range(q):
             vectors[j, i] = rows[i, j]
-    return is_finite(rows), vectors, values, numbers
+    return True, vectors, values, (rho, gap, distance, residual)
 
 
 @cache
