@@ -1,9 +1,9 @@
-r"""The lean lane: one compiled call learns one row, for the pipeline most people run.
+r"""The lean lane: one compiled call learns one row, for the pipelines most people run.
 
-It serves Fourier features of causally standardised inputs, with class labels or a compressed scalar
-response, and a service that works on request.  The arithmetic is that of the block path, from the
-same kernels.  Whatever is out of the ordinary (a value that is not finite, a class or a target
-direction not met before) is declined *before* anything changes, and the general path takes over.
+It serves Fourier features of causally standardised inputs, with class labels or a numeric response
+(compressed or not).  The arithmetic is that of the block path, from the same kernels.  Whatever is
+out of the ordinary (a value that is not finite, a class or a target direction not met before) is
+declined *before* anything changes, and the general path takes over.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ import numpy as np
 
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.moments import CrossMoment
-from okspca.moments.arrays import EncodedRows, MomentArrays, add_row
+from okspca.moments.arrays import MomentArrays, add_row
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import bound, compiled
 from okspca.numerics.cosine import cosine_row
@@ -30,6 +30,8 @@ from okspca.standardize import (
 LARGEST = 1e150
 DECLINED, LEARNED, LEARNED_CONSTANT = range(3)
 Side = tuple[Standardizer, FeatureMap]
+#: The column of a label, a number, or several numbers.
+LeanTarget = int | float | Floats
 
 
 class Lane:
@@ -39,46 +41,54 @@ class Lane:
 
     Attributes
     ----------
-    x, y : ndarray
-        Where the caller puts the row; ``y`` is unused for labels.
+    x : ndarray
+        Where the caller puts the inputs of the row.
     learn : callable
-        Learns that row (labels: given its column).  Returns ``DECLINED`` where the general path
-        must take it, ``LEARNED_CONSTANT`` where all inputs or all responses so far were alike.
+        Learns that row, given its target.  Returns ``DECLINED`` where the general path must take
+        it, ``LEARNED_CONSTANT`` where all inputs or all responses so far were alike.
+    due : int
+        Row number at which the pipeline next has something to do besides learning.
     """
 
     x: Floats
-    y: Floats
-    learn: Callable[..., int]
+    learn: Callable[[LeanTarget], int]
+    due: int
 
     def __init__(
-        self, inputs: tuple[CausalStandardizer, FourierMap], targets: Side, moment: CrossMoment
+        self,
+        inputs: tuple[CausalStandardizer, FourierMap],
+        targets: Side,
+        moment: CrossMoment,
+        due: int,
     ) -> None:
-        standardizer, input_map = inputs
-        self.x, self.y = np.zeros(input_map.n_inputs), np.zeros(1)
-        side = _side(standardizer, input_map)
-        Phi = side.features[np.newaxis]
-        arrays = moment.arrays
-        width, D = arrays.sums.shape
-        rows = EncodedRows(Phi, np.zeros((1, width)), np.ones(1), np.zeros(1))
-        scratch = rows, np.empty(D), np.empty(width)
+        self.due = due
+        self.x = np.zeros(inputs[1].n_inputs)
         compression = moment.compression
+        width, D = moment.arrays.sums.shape
         settings = LaneSettings(
-            standardizer.rule,
+            inputs[0].rule,
             moment.forgetting,
-            standardizer.forgetting,
+            inputs[0].forgetting,
             0.0 if compression is None else compression.tolerance,
             LARGEST,
         )
-        if compression is None:
-            label_arguments = (side, arrays, settings, scratch)
-            kernel = bound(learn_label, self.x, 0, *label_arguments)
-            self.learn = lambda column: kernel(self.x, column, *label_arguments)
+        arguments = (self.x, _side(*inputs), moment.arrays, settings)
+        scratch = np.zeros(width), np.empty(D), np.empty(width)
+        if isinstance(targets[1], OneHotMap):
+            label_kernel = bound(learn_label, 0, *arguments, scratch)
+            self.learn = lambda target: label_kernel(target, *arguments, scratch)
             return
+        y = np.zeros(targets[1].n_inputs)
+        directions = np.zeros((0, 1)) if compression is None else compression.directions[:width]
         target_side = _side(*targets)  # type: ignore[arg-type]
-        directions = compression.directions[:width].copy()
-        arguments = (self.x, self.y, side, target_side, directions, arrays, settings, scratch)
-        number_kernel = bound(learn_number, *arguments)
-        self.learn = lambda: number_kernel(*arguments)
+        rest = (*arguments, target_side, directions.copy(), scratch)
+        number_kernel = bound(learn_numbers, y, *rest)
+
+        def learn(target: LeanTarget) -> int:
+            y[:] = target
+            return number_kernel(y, *rest)
+
+        self.learn = learn
 
     @staticmethod
     def fits(inputs: Side, targets: Side, moment: CrossMoment) -> bool:
@@ -89,11 +99,11 @@ class Lane:
         if isinstance(targets[1], OneHotMap):
             return moment.width > 0
         return (
-            moment.compression is not None
-            and moment.width == moment.compression.rank > 0
+            type(targets[1]) is FourierMap
             and type(targets[0]) is CausalStandardizer
             and targets[0].rule == standardizer.rule
             and targets[0].forgetting == standardizer.forgetting
+            and (moment.compression is None or moment.width == moment.compression.rank > 0)
         )
 
 
@@ -105,7 +115,6 @@ def _side(standardizer: CausalStandardizer, feature_map: FourierMap) -> "FrontAr
         feature_map.weights.copy(),
         feature_map.phases.copy(),
         np.ones(d),
-        np.zeros(d),
         np.zeros(feature_map.n_features),
     )
 
@@ -116,7 +125,6 @@ class FrontArrays(NamedTuple):
     state: StandardizerArrays
     weights: Floats
     phases: Floats
-    divisor: Floats
     row: Floats
     features: Floats
 
@@ -134,10 +142,11 @@ class LaneSettings(NamedTuple):
 @compiled
 def front(side: FrontArrays, x: Floats, rule: VarianceRule) -> None:
     """Leave the features of ``x``, standardised with the past, in ``side.features``."""
-    divisors(side.state, rule, side.divisor)
+    row = side.row
+    divisors(side.state, rule, row)
     for j in range(x.shape[0]):
-        side.row[j] = (x[j] - side.state.mean[j]) / side.divisor[j]
-    np.dot(side.weights, side.row, side.features)
+        row[j] = (x[j] - side.state.mean[j]) / row[j]
+    np.dot(side.weights, row, side.features)
     cosine_row(side.features, side.phases, np.sqrt(2.0 / side.features.shape[0]))
 
 
@@ -152,47 +161,50 @@ def is_usable(x: Floats, largest: float) -> bool:
 
 @compiled
 def learn_label(
-    x: Floats,
     column: int,
+    x: Floats,
     inputs: FrontArrays,
     moment: MomentArrays,
     settings: LaneSettings,
-    scratch: tuple[EncodedRows, Floats, Floats],
+    scratch: tuple[Floats, Floats, Floats],
 ) -> int:
-    """Learn a row with the label of a known column."""
-    if not is_usable(x, settings.largest):
+    """Learn a row with the label of a column."""
+    psi, left, right = scratch
+    if column >= psi.shape[0] or not is_usable(x, settings.largest):
         return DECLINED
-    rows, left, right = scratch
     front(inputs, x, settings.rule)
-    for j in range(right.shape[0]):
-        rows.coordinates[0, j] = 1.0 if j == column else 0.0
-    add_row(moment, rows, 0, settings.forgetting, left, right)
+    psi[column] = 1.0
+    add_row(moment, inputs.features, psi, (1.0, settings.forgetting, 0.0), left, right)
+    psi[column] = 0.0
     learn_row(inputs.state, x, 1.0, settings.standardizer_forgetting)
     return LEARNED_CONSTANT if varies_by_rounding(inputs.state) else LEARNED
 
 
 @compiled
-def learn_number(
-    x: Floats,
+def learn_numbers(
     y: Floats,
+    x: Floats,
     inputs: FrontArrays,
-    targets: FrontArrays,
-    directions: Floats,
     moment: MomentArrays,
     settings: LaneSettings,
-    scratch: tuple[EncodedRows, Floats, Floats],
+    targets: FrontArrays,
+    directions: Floats,
+    scratch: tuple[Floats, Floats, Floats],
 ) -> int:
-    """Learn a row with a scalar response."""
+    """Learn a row with a numeric response; without directions, the target is not compressed."""
     if not (is_usable(x, settings.largest) and is_usable(y, settings.largest)):
         return DECLINED
-    rows, left, right = scratch
+    psi, left, right = scratch
     front(targets, y, settings.rule)
-    square, dropped = _encode(targets.features, directions, rows.coordinates[0])
-    if not dropped <= settings.tolerance * settings.tolerance * square:
-        return DECLINED
-    rows.dropped[0] = dropped
+    dropped = 0.0
+    if directions.shape[0] > 0:
+        square, dropped = _encode(targets.features, directions, psi)
+        if not dropped <= settings.tolerance * settings.tolerance * square:
+            return DECLINED
+    else:
+        psi = targets.features
     front(inputs, x, settings.rule)
-    add_row(moment, rows, 0, settings.forgetting, left, right)
+    add_row(moment, inputs.features, psi, (1.0, settings.forgetting, dropped), left, right)
     learn_row(inputs.state, x, 1.0, settings.standardizer_forgetting)
     learn_row(targets.state, y, 1.0, settings.standardizer_forgetting)
     is_constant = varies_by_rounding(inputs.state) or varies_by_rounding(targets.state)

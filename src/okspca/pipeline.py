@@ -17,7 +17,7 @@ from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport, same_target_report
 from okspca.errors import MergeError, NumericalError
 from okspca.features import FeatureMap, OneHotMap
-from okspca.lane import LEARNED_CONSTANT, Lane
+from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
 from okspca.moments import CrossMoment, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, copied, frozen, is_writable
@@ -117,7 +117,7 @@ class Pipeline:
             self.__dict__.update(saved)
             raise
 
-    def learn_lean(self, x: Floats | Sequence[float], target: float) -> bool:
+    def learn_lean(self, x: Floats | Sequence[float], target: LeanTarget) -> bool:
         """Learn one row by the fused kernel (``target``: the response, or the column of a class).
 
         False where the general path must take the row; nothing has changed then.
@@ -129,18 +129,18 @@ class Pipeline:
             np.copyto(lane.x, x)
         except (TypeError, ValueError):  # not plain numbers: the general path says what is wrong
             return False
-        if self.moment.labels:
-            learned = target < self.moment.width and lane.learn(target)
-        else:
-            lane.y[0] = target
-            learned = lane.learn()
-        if not learned:
+        learned = lane.learn(target)
+        if learned == DECLINED:
             return False
         self.rows += 1
-        if self.constant_target is not None and self.constant_target[0] != target:
+        if self.constant_target is not None and (self.constant_target != target).any():
             self.constant_target = None
         self.moment.is_constant = learned == LEARNED_CONSTANT or self.constant_target is not None
-        self._follow(None)
+        if self.service.scans:
+            self.service.follow_row(self.service_state, self.moment, self.rows)
+        if self.rows >= lane.due:
+            self._follow(None)
+            lane.due = self._next_due()
         return True
 
     def request(self) -> Basis:
@@ -304,12 +304,14 @@ class Pipeline:
         """Bind the fused kernel, where this pipeline is of the kind it serves."""
         inputs = self.input_standardizer, self.input_map
         targets = self.target_standardizer, self.target_map
-        if self.service.scans or self._period() == 1 or not Lane.fits(inputs, targets, self.moment):
+        needs_change = not self.service.scans and self._period() == 1
+        if needs_change or not Lane.fits(inputs, targets, self.moment):
             return None
         self._make_writable()
         inputs = self.input_standardizer, self.input_map
         targets = self.target_standardizer, self.target_map
-        self._lane = Lane(inputs, targets, self.moment)  # type: ignore[arg-type]
+        due = self._next_due()
+        self._lane = Lane(inputs, targets, self.moment, due)  # type: ignore[arg-type]
         return self._lane
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,7 +5,14 @@ import pytest
 from numpy.random import RandomState
 
 from okspca.errors import NumericalError
-from okspca.numerics.leading import by_contrast, by_difference, by_gram, by_svd, within_span
+from okspca.numerics.leading import (
+    by_contrast,
+    by_difference,
+    by_gram,
+    by_svd,
+    span_leading,
+    within_span,
+)
 from okspca.numerics.orthonormal import signed_qr
 from okspca.numerics.subspace import projector_distance
 
@@ -64,6 +71,27 @@ def test_within_span_captures_what_the_span_can() -> None:
     for q in range(1, 5):
         best = np.sum(np.linalg.svd(rows @ Ct.T, compute_uv=False)[:q] ** 2)
         assert np.sum((leading.rows[:q] @ Ct.T) ** 2) == pytest.approx(best)
+
+
+def test_the_compiled_span_agrees_however_small_a_direction_is() -> None:
+    declined = 0
+    for seed in range(60):
+        random = RandomState(seed)
+        k, w = int(random.randint(1, 9)), int(random.randint(8, 30))
+        Ct = random.normal(size=(w, 40)) * 10.0 ** -random.uniform(0, 4, 40)
+        rows = np.ascontiguousarray(signed_qr(random.normal(size=(40, k)))[0].T)
+        rows = np.ascontiguousarray(signed_qr((rows * 10.0 ** -random.uniform(0, 3, 40)).T)[0].T)
+        expected = within_span(rows, Ct)
+        found, theta, turned = span_leading(rows, Ct)
+        declined += not found
+        if found:
+            np.testing.assert_allclose(np.sqrt(theta), expected.sigma, rtol=1e-12)
+            np.testing.assert_allclose(turned @ turned.T, np.eye(k), rtol=0, atol=1e-14)
+            assert projector_distance(turned.T, rows.T) < 1e-13
+            gram = (turned @ Ct.T) @ (turned @ Ct.T).T
+            relative = gram / np.sqrt(np.outer(theta, theta))
+            np.testing.assert_allclose(relative, np.eye(k), rtol=0, atol=1e-12)
+    assert declined < 10
 
 
 def test_non_finite_moment_is_a_typed_error() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from okspca.numerics.orthonormal import orthonormalise_rows, signed_qr
+from okspca.numerics.orthonormal import orthonormalise_graded, orthonormalise_rows, signed_qr
 from tests.reference.geometry import signed_qr as reference_qr
 
 
@@ -55,3 +55,22 @@ def test_non_finite_input_never_looks_orthonormal() -> None:
             A[place] = bad
             orthonormalise_rows(A, np.empty((2, 2)), np.empty((2, 5)))
             assert not np.isfinite(A).all()
+
+
+def test_graded_rows_become_the_signed_qr_basis() -> None:
+    for seed in range(100):
+        random = RandomState(seed)
+        p = int(random.randint(1, 17))
+        D = int(random.randint(p, 60))
+        near = signed_qr(random.normal(size=(D, p)))[0].T
+        unit = near + random.choice([0.0, 0.01, 0.1, 1.0]) * random.normal(size=(p, D))
+        rows = unit * 10.0 ** -random.uniform(0, 14, (p, 1))
+        orthonormalise_graded(rows)
+        np.testing.assert_allclose(rows @ rows.T, np.eye(p), rtol=0, atol=5e-15)
+        np.testing.assert_allclose(rows, signed_qr(unit.T)[0].T, rtol=0, atol=1e-11)
+
+
+def test_dependent_rows_are_completed() -> None:
+    rows = np.ones((3, 5))
+    orthonormalise_graded(rows)
+    np.testing.assert_allclose(rows @ rows.T, np.eye(3), rtol=0, atol=5e-15)

@@ -128,12 +128,20 @@ def bounds(
     Ct: Floats, rows: Floats, ritz: Floats, dropped: float
 ) -> tuple[float, float, float, float]:
     """Bounds on rho, gap and distance (``UNPROVEN`` without one), and the relative residual."""
-    q, D = rows.shape
     projected = row_products(rows, Ct)
+    return bounds_from(rows, projected, np.dot(projected, Ct), ritz, (square(Ct), dropped))
+
+
+@compiled
+def bounds_from(
+    rows: Floats, projected: Floats, image: Floats, ritz: Floats, sizes: tuple[float, float]
+) -> tuple[float, float, float, float]:
+    """As :func:`bounds`, given ``U^T C̄``, ``U^T M``, and ``||C̄||_F^2`` with ``dropped``."""
+    total, dropped = sizes
+    q = rows.shape[0]
     small = gram(projected)
-    residual = distance(np.dot(projected, Ct), np.dot(small, rows))
-    total = square(Ct)
-    noise = 4.0 * (D + Ct.shape[0] + ritz.size) * EPS * total
+    residual = distance(image, np.dot(small, rows))
+    noise = 4.0 * (rows.shape[1] + projected.shape[1] + ritz.size) * EPS * total
     noise += 2.0 * np.sqrt(total) * dropped + dropped * dropped
 
     captured, inspected, leading = -noise, 0.0, 0.0
@@ -163,7 +171,7 @@ def bounds(
 
 @compiled
 def _smallest_eigenvalue(small: Floats, below: float) -> float:
-    """Bound the smallest eigenvalue from below: by Gershgorin where that is well above ``below``."""
+    """Bound the smallest eigenvalue from below, by Gershgorin if that is well above ``below``."""
     q = small.shape[0]
     bound, diagonal = np.inf, np.inf
     for i in range(q):

@@ -88,11 +88,13 @@ class Intake:
         self._label_kind = admitted.labels.kind
         return Rows(admitted.X, self.labels.index(admitted.labels.values), admitted.weights)
 
-    def number_of(self, y: Any) -> float | None:
-        """Column of a known label, or a scalar response; None where only :meth:`admit` can tell."""
+    def numbers_of(self, y: Any) -> int | float | Floats | None:
+        """Column of a known label, or a response; None where only :meth:`admit` can tell."""
         if self.labels is None:
-            is_number = self._n_outputs == 1 and isinstance(y, float | int)
-            return y if is_number and not isinstance(y, bool) else None
+            if self._n_outputs == 1:
+                return y if isinstance(y, float | int) and not isinstance(y, bool) else None
+            is_row = type(y) is np.ndarray and y.shape == (self._n_outputs,)
+            return y if is_row and y.dtype == np.float64 else None
         kind = _LEAN_KINDS.get(type(y))
         return self.labels.column_of(y) if kind == self._label_kind else None
 

@@ -219,13 +219,14 @@ class OKSPCA(
         DataError
             The block was rejected as a whole and nothing was learned from it.
         """
-        return self._learn(X, y, classes, sample_weight, whole=False)
+        lean = classes is None and sample_weight is None and self._learn_single(X, y)
+        return self if lean else self._learn(X, y, classes, sample_weight, whole=False)
 
     def learn_one(self, x: ArrayLike, y: Any) -> Self:
         """Learn one observation: a one-dimensional x and its target."""
         pipeline = self.__dict__.get("_pipeline")
         if pipeline is not None and np.shape(x) == (self.n_features_in_,):
-            target = self._intake.number_of(y)
+            target = self._intake.numbers_of(y)
             if target is not None and pipeline.learn_lean(x, target):
                 return self
         try:
@@ -247,6 +248,17 @@ class OKSPCA(
         rows = self._intake.commit(self._intake.admit(X, targets, None, None))
         pipeline.run(rows.X, rows.Y, rows.weights)
         return self
+
+    def _learn_single(self, X: ArrayLike, y: ArrayLike | None) -> bool:
+        """Learn a block of one plain row by the lean lane; False where the general path must."""
+        pipeline: Pipeline | None = self.__dict__.get("_pipeline")
+        if pipeline is None or not (type(X) is np.ndarray and type(y) is np.ndarray):
+            return False
+        alike = X.shape == (1, self.n_features_in_) and X.dtype == np.float64
+        if not alike or y.shape[:1] != (1,) or "feature_names_in_" in self.__dict__:
+            return False
+        target = self._intake.numbers_of(y[0] if y.ndim > 1 else y[0].item())
+        return target is not None and pipeline.learn_lean(X[0], target)
 
     def transform(self, X: ArrayLike) -> Floats:
         """Embed rows with the present basis and standardiser; learns nothing.

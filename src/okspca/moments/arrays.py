@@ -92,19 +92,18 @@ class Target(NamedTuple):
 @compiled
 def add_row(
     moment: MomentArrays,
-    rows: EncodedRows,
-    i: int,
-    forgetting: float,
+    phi: Floats,
+    psi: Floats,
+    weights: tuple[float, float, float],
     left: Floats,
     right: Floats,
 ) -> float:
-    """Learn row ``i`` of ``rows`` in place.
+    """Learn one row in place; ``weights``: its own, the forgetting factor, its squared residual.
 
     Leaves the deviations from the old means in ``left`` and ``right`` and returns ``scale``, so
     that the change of ``sums`` was ``scale right left^T`` (after fading).
     """
-    phi, psi = rows.Phi[i], rows.coordinates[i]
-    weight, dropped = rows.weights[i], rows.dropped[i]
+    weight, forgetting, dropped = weights
     before = forgetting * moment.totals[WEIGHT]
     total = before + weight
     ratio = weight / total
@@ -126,6 +125,15 @@ def add_row(
     moment.totals[RIGHT_SQUARE] += ratio * (right_square - moment.totals[RIGHT_SQUARE])
     moment.totals[DROPPED_SQUARE] += ratio * (dropped - moment.totals[DROPPED_SQUARE])
     return scale
+
+
+@compiled
+def add_encoded(
+    moment: MomentArrays, rows: EncodedRows, i: int, forgetting: float, left: Floats, right: Floats
+) -> float:
+    """Learn row ``i`` of encoded rows by :func:`add_row`."""
+    weights = (rows.weights[i], forgetting, rows.dropped[i])
+    return add_row(moment, rows.Phi[i], rows.coordinates[i], weights, left, right)
 
 
 @compiled

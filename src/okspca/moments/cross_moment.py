@@ -33,7 +33,7 @@ from okspca.moments.arrays import (
     EncodedRows,
     MomentArrays,
     Target,
-    add_row,
+    add_encoded,
     dropped_norm,
     rounding_level,
 )
@@ -167,7 +167,7 @@ class CrossMoment:
         """Learn one row (given as one-row matrices) and return the change it made to ``sums``."""
         rows = self.encode(Phi, Psi, weights)
         left, right = np.empty(Phi.shape[1]), np.empty(self.width)
-        scale = add_row(self.arrays, rows, 0, self.forgetting, left, right)
+        scale = add_encoded(self.arrays, rows, 0, self.forgetting, left, right)
         return Change(left, right, scale)
 
     def merge(self, other: Self) -> None:

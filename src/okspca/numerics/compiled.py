@@ -62,6 +62,19 @@ def bound(kernel: Callable[..., Result], *arguments: object) -> Callable[..., Re
     return cast(Callable[..., Result], dispatcher.overloads[types].entry_point)
 
 
+def bound_at_first_call(kernel: Callable[..., Result]) -> Callable[..., Result]:
+    """Return ``kernel``, bound to the types of its first call; all calls must be alike."""
+    machine_code: Callable[..., Result] | None = None
+
+    def call(*arguments: object) -> Result:
+        nonlocal machine_code
+        if machine_code is None:
+            machine_code = bound(kernel, *arguments)
+        return machine_code(*arguments)
+
+    return call
+
+
 def _jit(function: Kernel, fastmath: set[str], *, cache: bool) -> Kernel:
     """Division follows NumPy (no exception), so that loops can be vectorised."""
     jit = numba.njit(cache=cache, nogil=True, error_model="numpy", fastmath=fastmath or False)

@@ -21,13 +21,16 @@ import numpy as np
 from okspca.errors import NumericalError
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
-from okspca.numerics.products import gram
+from okspca.numerics.products import gram, row_products
 from okspca.numerics.spectrum import RANK_TOLERANCE, helmert
+from okspca.numerics.sums import inner
 from okspca.numerics.symmetric import diagonalise, pivoted_cholesky
 
 GRAM_SMALLEST_GAP = 1e-4
 # What a pivoted Cholesky factorisation may leave of the trace: below the rounding of the product.
-CHOLESKY_LEFT = 0.25 * float(np.finfo(np.float64).eps)
+_EPS = float(np.finfo(np.float64).eps)
+CHOLESKY_LEFT = 0.25 * _EPS
+MOST_SWEEPS = 8
 
 
 class Leading(NamedTuple):
@@ -76,7 +79,7 @@ def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
             rows[i, j] /= theta[i]
     for j in range(theta.size):
         theta[j] = np.sqrt(max(theta[j], 0.0))
-    return True, theta, _polished(rows)
+    return True, theta, polished(rows)
 
 
 @compiled
@@ -103,7 +106,7 @@ def _eigenvectors(G: Floats, trace: float, n_components: int) -> tuple[bool, Flo
 
 
 @compiled
-def _polished(rows: Floats) -> Floats:
+def polished(rows: Floats) -> Floats:
     """One Newton step towards orthonormal rows; exact to rounding for rows that nearly are."""
     defect = gram(rows)
     for i in range(defect.shape[0]):
@@ -132,6 +135,59 @@ def within_span(rows: Floats, Ct: Floats) -> Leading:
     projected = rows @ Ct.T
     left, sigma, _ = _factor(lambda: np.linalg.svd(projected, full_matrices=False))
     return Leading(sigma, left.T @ rows)
+
+
+@compiled
+def span_leading(rows: Floats, Ct: Floats) -> tuple[bool, Floats, Floats]:
+    """Compiled form of :func:`within_span` for full rank: whether it is, sigma squared, rows.
+
+    The Gram matrix of the projected moment gives its singular directions to rounding of the
+    *largest*; rotations between its rows then make small ones as accurate.
+    """
+    k = rows.shape[0]
+    projected = row_products(rows, Ct)
+    small, turn = gram(projected), np.empty((k, k))
+    theta = np.empty(k)
+    if not diagonalise(small, turn):
+        return False, theta, rows
+    projected, turned = np.dot(turn, projected), np.dot(turn, rows)
+    for _ in range(MOST_SWEEPS):
+        if not _sweep(projected, turned):
+            break
+    for i in range(k):
+        theta[i] = inner(projected[i], projected[i], 0)
+    is_sorted = theta[k - 1] > RANK_TOLERANCE * theta[0]
+    for i in range(k - 1):
+        is_sorted = is_sorted and theta[i] >= theta[i + 1]
+    return is_sorted, theta, turned
+
+
+@compiled
+def _sweep(projected: Floats, turned: Floats) -> bool:
+    """Make rows of ``projected`` orthogonal, in pairs, and turn the basis; False if they were."""
+    k, rotated = projected.shape[0], False
+    for i in range(k - 1):
+        for j in range(i + 1, k):
+            a, b = projected[i], projected[j]
+            coupling = inner(a, b, 0)
+            first, second = inner(a, a, 0), inner(b, b, 0)
+            if abs(coupling) <= 4.0 * _EPS * np.sqrt(first * second):
+                continue
+            rotated = True
+            ratio = (second - first) / (2.0 * coupling)
+            root = np.sqrt(1.0 + ratio * ratio)
+            tangent = 1.0 / (ratio + root) if ratio >= 0.0 else 1.0 / (ratio - root)
+            cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+            _rotate(a, b, cosine, tangent * cosine)
+            _rotate(turned[i], turned[j], cosine, tangent * cosine)
+    return rotated
+
+
+@compiled
+def _rotate(a: Floats, b: Floats, cosine: float, sine: float) -> None:
+    """Rotate two vectors into each other, in place."""
+    for m in range(a.shape[0]):
+        a[m], b[m] = cosine * a[m] - sine * b[m], sine * a[m] + cosine * b[m]
 
 
 def _factor(factorise: Callable[[], tuple[Floats, ...]]) -> tuple[Floats, ...]:

@@ -12,14 +12,15 @@ becomes non-finite is replaced by a Gaussian one seeded with the sample counter,
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from okspca.moments import CrossMoment, MomentArrays
-from okspca.moments.arrays import EncodedRows, add_row
+from okspca.moments.arrays import EncodedRows, add_encoded
 from okspca.numerics.arrays import Floats, Integers
-from okspca.numerics.compiled import compiled
+from okspca.numerics.compiled import bound_at_first_call, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
 from okspca.services.checks import check_fraction, check_positive
 from okspca.services.gradient import (
@@ -134,7 +135,11 @@ class Adam(Tracker[AdamState]):
     ) -> int:
         """Learn rows from ``start`` on, with one Adam step after each."""
         clock = (start, moment.forgetting)
-        return _scan(moment.arrays, rows, clock, state.arrays, _adaptive(state), self._settings())
+        return _scan(moment.arrays, rows, clock, state.arrays, _adaptive(state), self._settings)
+
+    def advance(self, state: AdamState, moment: CrossMoment) -> bool:
+        """Take one Adam step."""
+        return _bound_step(moment.arrays, state.arrays, _adaptive(state), self._settings)
 
     def health(self, state: AdamState) -> dict[str, float]:
         """Steps, clips and limits applied, beside what every tracker reports."""
@@ -147,17 +152,18 @@ class Adam(Tracker[AdamState]):
             **super().health(state),
         }
 
+    @cached_property
     def _settings(self) -> AdamSettings:
         """The settings as plain numbers."""
         unlimited = float("inf")
         return AdamSettings(
-            self.learning_rate,
-            self.clip,
-            self.beta1,
-            self.beta2,
-            self.epsilon,
-            unlimited if self.max_displacement is None else self.max_displacement,
-            unlimited if self.max_basis_change is None else self.max_basis_change,
+            float(self.learning_rate),
+            float(self.clip),
+            float(self.beta1),
+            float(self.beta2),
+            float(self.epsilon),
+            unlimited if self.max_displacement is None else float(self.max_displacement),
+            unlimited if self.max_basis_change is None else float(self.max_basis_change),
         )
 
 
@@ -180,7 +186,7 @@ def _scan(
     start, forgetting = clock
     left, right = np.empty(rows.Phi.shape[1]), np.empty(rows.coordinates.shape[1])
     for i in range(start, rows.Phi.shape[0]):
-        add_row(moment, rows, i, forgetting, left, right)
+        add_encoded(moment, rows, i, forgetting, left, right)
         if not _step(moment, tracker, adaptive, settings):
             return -(i + 1)
     return rows.Phi.shape[0]
@@ -208,6 +214,9 @@ def _step(
         add_scaled(tracker.rows, 1.0, adaptive.displacement)
         orthonormalise_rows(tracker.rows, tracker.triangular, tracker.reflectors)
     return is_finite(tracker.rows)
+
+
+_bound_step = bound_at_first_call(_step)
 
 
 @compiled

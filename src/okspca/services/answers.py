@@ -3,13 +3,27 @@
 import numpy as np
 
 from okspca.basis import Basis, Status
-from okspca.diagnostics.certificate import Certificate, certify
+from okspca.diagnostics.certificate import (
+    UNPROVEN,
+    Certificate,
+    bounds,
+    certificate_from,
+    certify,
+)
 from okspca.errors import NumericalError
-from okspca.moments import Target
+from okspca.moments import MomentArrays, Target
+from okspca.moments.arrays import WEIGHT, dropped_norm, rounding_level
 from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import Leading, within_span
-from okspca.numerics.orthonormal import fix_signs, signed_qr
+from okspca.numerics.orthonormal import fix_signs, is_finite, signed_qr
 from okspca.numerics.spectrum import numerical_rank
+from okspca.numerics.sums import square
+
+#: Columns, singular values and the numbers of the certificate, as kernels return them.
+Solution = tuple[Floats, Floats, tuple[float, float, float, float]]
+# Between these magnitudes squares of the moment neither overflow nor lose digits.
+SAFE_SMALLEST, SAFE_LARGEST = 1e-100, 1e100
 
 
 def answer(leading: Leading, target: Target, n_components: int, t: int) -> Basis:
@@ -55,3 +69,56 @@ def recertified(basis: Basis, target: Target, t: int) -> Basis:
 def no_target(target: Target, t: int) -> Basis:
     """Answer for a moment that is zero to rounding."""
     return Basis.missing(target.Ct.shape[1], Status.NO_TARGET, built_at=t)
+
+
+def fresh_basis(solution: Solution, t: int) -> Basis:
+    """Dress what :func:`solution_from` made."""
+    vectors, values, numbers = solution
+    return Basis.fresh(vectors, values, t, certificate_from(numbers, 1.0))
+
+
+@compiled
+def is_ordinary(moment: MomentArrays) -> bool:
+    """Whether the moment is above rounding and its sums may be squared as they are."""
+    weight, norm = moment.totals[WEIGHT], np.sqrt(square(moment.sums))
+    for size in (norm, norm / weight):
+        if not SAFE_SMALLEST < size < SAFE_LARGEST:
+            return False
+    return bool(norm / weight > rounding_level(moment))
+
+
+@compiled
+def solution_from(moment: MomentArrays, rows: Floats, ritz: Floats) -> tuple[bool, Solution]:
+    """Fix the signs of an orthonormal block and certify it; False where it is not finite.
+
+    ``ritz``: as for :func:`okspca.diagnostics.certificate.bounds`, of the *sums* of an ordinary
+    moment; the leading ones belong to the rows.
+    """
+    fix_signs(rows)
+    missed = dropped_norm(moment) * moment.totals[WEIGHT]
+    return certified(moment, rows, ritz, bounds(moment.sums, rows, ritz, missed))
+
+
+@compiled
+def certified(
+    moment: MomentArrays, rows: Floats, ritz: Floats, numbers: tuple[float, float, float, float]
+) -> tuple[bool, Solution]:
+    """Bring a block and its bounds from the units of the sums to those of C̄."""
+    q, D = rows.shape
+    weight = moment.totals[WEIGHT]
+    rho, gap, distance, residual = numbers
+    if gap != UNPROVEN:
+        gap /= weight * weight
+    vectors, values = np.empty((D, q)), np.empty(q)
+    for i in range(q):
+        values[i] = np.sqrt(ritz[i]) / weight
+    for j in range(D):
+        for i in range(q):
+            vectors[j, i] = rows[i, j]
+    return is_finite(rows), (vectors, values, (rho, gap, distance, residual))
+
+
+@compiled
+def no_solution() -> tuple[bool, Solution]:
+    """What a kernel returns where it leaves the answer to the general path."""
+    return False, (np.empty((0, 0)), np.empty(0), (0.0, 0.0, 0.0, 0.0))

@@ -94,6 +94,12 @@ class Service(ABC, Generic[StateT]):
         Called only where ``scans`` is set; ``t`` is the number of observations before them.
         """
 
+    def follow_row(self, state: StateT, moment: CrossMoment, t: int) -> None:
+        """Follow the one row that was learned last, as :meth:`scan` does after each of its rows.
+
+        Called only where ``scans`` is set.
+        """
+
     def maintained(self, state: StateT) -> Floats | None:
         """Return the maintained basis (all k columns, as rows), where the service tracks one."""
         return None

@@ -7,28 +7,24 @@
   decomposition.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
-
-import numpy as np
 
 from okspca.basis import Basis
-from okspca.diagnostics.certificate import UNPROVEN, bounds, certificate_from
 from okspca.moments import CrossMoment, MomentArrays, Target
-from okspca.moments.arrays import WEIGHT, Change, dropped_norm, rounding_level
-from okspca.numerics.arrays import Floats
-from okspca.numerics.compiled import bound, compiled
+from okspca.moments.arrays import Change
+from okspca.numerics.compiled import bound_at_first_call, compiled
 from okspca.numerics.leading import Leading, by_gram, by_svd, gram_leading
-from okspca.numerics.orthonormal import fix_signs, is_finite
-from okspca.numerics.sums import square
-from okspca.services.answers import answer, no_target
+from okspca.services.answers import (
+    Solution,
+    answer,
+    fresh_basis,
+    is_ordinary,
+    no_solution,
+    no_target,
+    solution_from,
+)
 from okspca.services.base import Service
 from okspca.services.warm_block import WarmBlock, WarmBlockState
-
-# Between these magnitudes squares of the moment neither overflow nor lose digits.
-SAFE_SMALLEST, SAFE_LARGEST = 1e-100, 1e100
 
 
 @dataclass(frozen=True)
@@ -67,17 +63,17 @@ class Exact(Service[WarmBlockState]):
         """Supply the exact leading block."""
         if target.is_zero:
             return no_target(target, t)
-        if self._is_wide(state, target.Ct.shape[0]):
-            return self.block.request(state, target, t)
         return answer(leading_exactly(target, state.n_components), target, state.n_components, t)
 
     def serve(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
         """Answer by one compiled call where the moment is narrow and well separated."""
         arrays = moment.arrays
-        if not moment.is_constant and not self._is_wide(state, arrays.sums.shape[0]):
-            solved, vectors, sigma, numbers = _bound_solver()(arrays, state.n_components)
-            if solved:
-                return Basis.fresh(vectors, sigma, t, certificate_from(numbers, 1.0))
+        if self._is_wide(state, arrays.sums.shape[0]):
+            return self.block.serve(state, moment, t)
+        if not moment.is_constant:
+            found, solution = _bound_solve(arrays, state.n_components)
+            if found:
+                return fresh_basis(solution, t)
         return super().serve(state, moment, t)
 
     def _is_wide(self, state: WarmBlockState, width: int) -> bool:
@@ -96,40 +92,12 @@ def leading_exactly(target: Target, n_components: int) -> Leading:
 
 
 @compiled
-def _solve(
-    moment: MomentArrays, n_components: int
-) -> tuple[bool, Floats, Floats, tuple[float, float, float, float]]:
-    """Whether it succeeded, basis (columns), singular values, and the numbers of the certificate.
-
-    Declines (zero, extreme or badly separated moments) are left to the general path.
-    """
-    sums, weight = moment.sums, moment.totals[WEIGHT]
-    D = sums.shape[1]
-    nothing = np.empty((D, 0)), np.empty(0), (0.0, 0.0, 0.0, 0.0)
-    norm = np.sqrt(square(sums))
-    safe = SAFE_SMALLEST < norm < SAFE_LARGEST and SAFE_SMALLEST < norm / weight < SAFE_LARGEST
-    if not safe or norm / weight <= rounding_level(moment):
-        return False, nothing[0], nothing[1], nothing[2]
-    found, sigma, rows = gram_leading(sums, n_components)
-    if not found or not is_finite(rows):
-        return False, nothing[0], nothing[1], nothing[2]
-    fix_signs(rows)
-    missed = dropped_norm(moment) * weight
-    rho, gap, distance, residual = bounds(sums, rows, sigma * sigma, missed)
-    if gap != UNPROVEN:
-        gap /= weight * weight
-    q = rows.shape[0]
-    vectors, values = np.empty((D, q)), np.empty(q)
-    for i in range(q):
-        values[i] = sigma[i] / weight
-    for j in range(D):
-        for i in range(q):
-            vectors[j, i] = rows[i, j]
-    return True, vectors, values, (rho, gap, distance, residual)
+def _solve(moment: MomentArrays, n_components: int) -> tuple[bool, Solution]:
+    """Solve an ordinary moment; declines (badly separated ones) are left to the general path."""
+    if not is_ordinary(moment):
+        return no_solution()
+    found, sigma, rows = gram_leading(moment.sums, n_components)
+    return solution_from(moment, rows, sigma * sigma) if found else no_solution()
 
 
-@cache
-def _bound_solver() -> Callable[..., Any]:
-    """The machine code of `_solve` for the one kind of arrays that moments have."""
-    example = CrossMoment(1, 1).arrays
-    return bound(_solve, example, 1)
+_bound_solve = bound_at_first_call(_solve)

@@ -17,10 +17,18 @@ from okspca.basis import Basis
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows
 from okspca.numerics.arrays import Floats
-from okspca.numerics.compiled import compiled
-from okspca.numerics.leading import within_span
+from okspca.numerics.compiled import bound_at_first_call, compiled
+from okspca.numerics.leading import polished, span_leading, within_span
 from okspca.numerics.orthonormal import signed_qr
-from okspca.services.answers import answer, no_target
+from okspca.services.answers import (
+    Solution,
+    answer,
+    fresh_basis,
+    is_ordinary,
+    no_solution,
+    no_target,
+    solution_from,
+)
 from okspca.services.base import Service, ServiceState
 
 
@@ -86,6 +94,10 @@ class Tracker(Service[TrackerStateT]):
         Returns how many rows are done, as a negative number where the basis became non-finite.
         """
 
+    @abstractmethod
+    def advance(self, state: TrackerStateT, moment: CrossMoment) -> bool:
+        """Take one step with the current moment; False where the basis became non-finite."""
+
     def period(self, state: TrackerStateT, width: int) -> int | None:
         """One step per observation."""
         return 1
@@ -98,6 +110,19 @@ class Tracker(Service[TrackerStateT]):
             if done < 0:
                 done = -done
                 _reinitialise(state, t + done)
+
+    def follow_row(self, state: TrackerStateT, moment: CrossMoment, t: int) -> None:
+        """Follow one row."""
+        if not self.advance(state, moment):
+            _reinitialise(state, t)
+
+    def serve(self, state: TrackerStateT, moment: CrossMoment, t: int) -> Basis:
+        """Answer by one compiled call where the projected moment is of full rank."""
+        if not moment.is_constant:
+            found, solution = _bound_extract(moment.arrays, state.arrays.rows)
+            if found:
+                return fresh_basis(solution, t)
+        return super().serve(state, moment, t)
 
     def request(self, state: TrackerStateT, target: Target, t: int) -> Basis:
         """Supply the best block inside the maintained span; its rank is that of the projection."""
@@ -124,6 +149,18 @@ def _reinitialise(state: TrackerState, t: int) -> None:
     """Replace a non-finite basis by a Gaussian one seeded with the sample counter, and count it."""
     state.arrays.rows[...] = gaussian_rows(state.n_features, state.n_components, t)
     state.reinitialised += 1
+
+
+@compiled
+def _extract(moment: MomentArrays, rows: Floats) -> tuple[bool, Solution]:
+    """The singular directions of an ordinary moment within the span, if it has full rank there."""
+    if not is_ordinary(moment):
+        return no_solution()
+    found, theta, turned = span_leading(rows, moment.sums)
+    return solution_from(moment, polished(turned), theta) if found else no_solution()
+
+
+_bound_extract = bound_at_first_call(_extract)
 
 
 @compiled

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from okspca.moments import CrossMoment, MomentArrays
-from okspca.moments.arrays import WEIGHT, EncodedRows, add_row
-from okspca.numerics.compiled import compiled
+from okspca.moments.arrays import WEIGHT, EncodedRows, add_encoded
+from okspca.numerics.compiled import bound_at_first_call, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
 from okspca.services.checks import check_positive
 from okspca.services.gradient import (
@@ -69,6 +69,10 @@ class ProjectedGradient(Tracker[TrackerState]):
         """Learn rows from ``start`` on, with one projected-gradient step after each."""
         return _scan(moment.arrays, rows, (start, moment.forgetting), state.arrays, self.step)
 
+    def advance(self, state: TrackerState, moment: CrossMoment) -> bool:
+        """Take one projected-gradient step."""
+        return _bound_step(moment.arrays, state.arrays, float(self.step))
+
 
 @compiled
 def _scan(
@@ -82,7 +86,7 @@ def _scan(
     start, forgetting = clock
     left, right = np.empty(rows.Phi.shape[1]), np.empty(rows.coordinates.shape[1])
     for i in range(start, rows.Phi.shape[0]):
-        add_row(moment, rows, i, forgetting, left, right)
+        add_encoded(moment, rows, i, forgetting, left, right)
         if not _step(moment, tracker, step):
             return -(i + 1)
     return rows.Phi.shape[0]
@@ -101,3 +105,6 @@ def _step(moment: MomentArrays, tracker: TrackerArrays, step: float) -> bool:
     add_scaled(tracker.rows, step / norm, tracker.gradient)
     orthonormalise_rows(tracker.rows, tracker.triangular, tracker.reflectors)
     return is_finite(tracker.rows)
+
+
+_bound_step = bound_at_first_call(_step)

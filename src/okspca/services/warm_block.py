@@ -2,14 +2,12 @@ r"""Warm-started block iteration with guard vectors, proof and escalation.
 
 A block V of ``p = k + n_guards`` orthonormal rows is kept near the leading subspace by one power
 step ``V <- orth(V C̄ C̄^T)`` at every ``refresh_every``-th observation.  A request starts from a
-copy of V and repeats::
+copy of V and repeats, for at most ``max_steps`` steps::
 
-    Rayleigh-Ritz on V;  stop if the leading block is proven and converged;  power step
+    power step;  Rayleigh-Ritz on V;  stop if the residual of the leading block is at rounding level
 
-where *proven* means a certified projector distance of at most ``tolerance`` and *converged* a
-relative residual at rounding level, for at most ``max_steps`` steps.  If the certificate is still
-not good enough, the moment is factored exactly.  The request leaves V alone, so asking changes no
-later answer.
+If that does not happen, or the certified projector distance is above ``tolerance``, the moment is
+factored exactly.  The request leaves V alone, so asking changes no later answer.
 """
 
 from dataclasses import dataclass
@@ -18,13 +16,26 @@ import numpy as np
 from numpy.random import RandomState
 
 from okspca.basis import Basis
-from okspca.diagnostics.certificate import Certificate
-from okspca.moments import CrossMoment, Target
-from okspca.moments.arrays import Change
+from okspca.diagnostics.certificate import UNPROVEN, bounds_from
+from okspca.moments import CrossMoment, MomentArrays, Target
+from okspca.moments.arrays import WEIGHT, Change, dropped_norm
 from okspca.numerics.arrays import Floats, unit_scaled
-from okspca.numerics.leading import by_svd, within_span
-from okspca.numerics.orthonormal import signed_qr
-from okspca.services.answers import answer, no_target
+from okspca.numerics.compiled import bound_at_first_call, compiled
+from okspca.numerics.leading import by_svd
+from okspca.numerics.orthonormal import fix_signs, orthonormalise_graded, signed_qr
+from okspca.numerics.products import gram
+from okspca.numerics.spectrum import RANK_TOLERANCE
+from okspca.numerics.sums import shifted_square, square
+from okspca.numerics.symmetric import diagonalise
+from okspca.services.answers import (
+    Solution,
+    answer,
+    certified,
+    fresh_basis,
+    is_ordinary,
+    no_solution,
+    no_target,
+)
 from okspca.services.base import Service, ServiceState
 from okspca.services.checks import check_count, check_positive
 
@@ -91,29 +102,68 @@ class WarmBlock(Service[WarmBlockState]):
         """Take one power step with the current moment."""
         Ct = unit_scaled(moment.arrays.sums)[0]
         if Ct.any():
-            state.rows = _power_step(state.rows, Ct)
+            power_step(state.rows, Ct)
+
+    def serve(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
+        """Iterate from the warm block until the answer is proven, or factor exactly."""
+        if not moment.is_constant:
+            block = state.n_components, self.max_steps, float(self.tolerance)
+            found, solution = _bound_refine(moment.arrays, state.rows, block)
+            if found:
+                return fresh_basis(solution, t)
+        return super().serve(state, moment, t)
 
     def request(self, state: WarmBlockState, target: Target, t: int) -> Basis:
-        """Iterate from the warm block until the answer is proven, or factor exactly."""
+        """Factor exactly."""
         if target.is_zero:
             return no_target(target, t)
-        rows = state.rows
-        for _ in range(self.max_steps):
-            leading = within_span(rows, target.Ct)
-            basis = answer(leading, target, state.n_components, t)
-            # A short answer may mean that the block missed a direction: only factoring can tell.
-            if basis.rank == state.n_components and self._is_good(basis.certificate):
-                return basis
-            rows = _power_step(leading.rows, target.Ct)
         return answer(by_svd(target.Ct), target, state.n_components, t)
 
-    def _is_good(self, certificate: Certificate | None) -> bool:
-        """Whether an answer is proven and its iteration has converged."""
-        if certificate is None or certificate.distance_upper is None:
-            return False
-        return certificate.residual <= CONVERGED and certificate.distance_upper <= self.tolerance
+
+@compiled
+def power_step(rows: Floats, Ct: Floats) -> None:
+    """One step of subspace iteration with M = C̄ C̄^T, orthonormalised, in place."""
+    np.dot(np.dot(rows, Ct.T), Ct, rows)
+    orthonormalise_graded(rows)
 
 
-def _power_step(rows: Floats, Ct: Floats) -> Floats:
-    """One step of subspace iteration with M = C̄ C̄^T, orthonormalised."""
-    return np.ascontiguousarray(signed_qr(((rows @ Ct.T) @ Ct).T)[0].T)
+@compiled
+def _refine(
+    moment: MomentArrays, warm: Floats, block: tuple[int, int, float]
+) -> tuple[bool, Solution]:
+    """Iterate on a copy of the warm block; no solution where it is not proven in time."""
+    k, max_steps, tolerance = block
+    if not is_ordinary(moment):
+        return no_solution()
+    sums, rows = moment.sums, warm.copy()
+    p = rows.shape[0]
+    q = min(k, p)
+    small, turn, theta = np.empty((p, p)), np.empty((p, p)), np.empty(p)
+    total = square(sums)
+    for _ in range(max_steps):
+        power_step(rows, sums)
+        projected = np.dot(rows, sums.T)
+        small = gram(projected)
+        if not diagonalise(small, turn):
+            return no_solution()
+        for j in range(p):
+            theta[j] = max(small[j, j], 0.0)
+        rows, leading = np.dot(turn, rows), np.dot(turn[:q], projected)
+        image = np.dot(leading, sums)
+        residual = 0.0
+        for i in range(q):
+            residual += shifted_square(image[i], rows[i], theta[i])
+        # A short rank may mean that the block missed a direction: only factoring can tell.
+        if theta[q - 1] <= RANK_TOLERANCE * theta[0]:
+            return no_solution()
+        if np.sqrt(residual) <= CONVERGED * total:
+            sizes = total, dropped_norm(moment) * moment.totals[WEIGHT]
+            numbers = bounds_from(rows[:q], leading, image, theta, sizes)
+            distance = numbers[2]
+            fix_signs(rows)
+            found, solution = certified(moment, rows[:q], theta, numbers)
+            return found and distance != UNPROVEN and distance <= tolerance, solution
+    return no_solution()
+
+
+_bound_refine = bound_at_first_call(_refine)
