@@ -62,8 +62,10 @@ class Intake:
         task = self._task(y)
         kept = weights > 0.0
         if task == REGRESSION:
-            numbers = self._admit_numbers(y, X.shape[0])[kept]
-            return Admitted(task, X[kept], weights[kept], numbers, None, [])
+            numbers = self._admit_numbers(y, X.shape[0])
+            if not kept.all():
+                X, weights, numbers = X[kept], weights[kept], numbers[kept]
+            return Admitted(task, X, weights, numbers, None, [])
         labels = check_labels(y, X.shape[0])
         self._check_kind(labels.kind)
         values = [value for value, keep in zip(labels.values, kept, strict=True) if keep]

@@ -249,13 +249,12 @@ class OKSPCA(
         pipeline.run(rows.X, rows.Y, rows.weights)
         return self
 
-    def _learn_single(self, X: ArrayLike, y: ArrayLike | None) -> bool:
+    def _learn_single(self, X: Any, y: Any) -> bool:
         """Learn a block of one plain row by the lean lane; False where the general path must."""
         pipeline: Pipeline | None = self.__dict__.get("_pipeline")
-        if pipeline is None or not (type(X) is np.ndarray and type(y) is np.ndarray):
+        if pipeline is None or not (self._is_plain(X) and type(y) is np.ndarray):
             return False
-        alike = X.shape == (1, self.n_features_in_) and X.dtype == np.float64
-        if not alike or y.shape[:1] != (1,) or "feature_names_in_" in self.__dict__:
+        if y.shape[:1] != (1,) or X.shape[0] != 1:
             return False
         target = self._intake.numbers_of(y[0] if y.ndim > 1 else y[0].item())
         return target is not None and pipeline.learn_lean(X[0], target)
@@ -357,7 +356,8 @@ class OKSPCA(
         try:
             if self.__dict__.get("_pipeline") is None:
                 check_parameters(self)
-            _validated(self, X, reset=first, skip_check_array=True)
+            if first or not self._is_plain(X):
+                _validated(self, X, reset=first, skip_check_array=True)
             self._admit_and_take(X, y, (classes, sample_weight), whole=whole)
         except BaseException:
             if first:
@@ -379,7 +379,8 @@ class OKSPCA(
                 "but the target y is None."
             )
             raise DataError(message)
-        checked = _validated(self, X, reset=None, ensure_all_finite=False)
+        plain = self._is_plain(X)
+        checked = X if plain else _validated(self, X, reset=None, ensure_all_finite=False)
         check_values(checked, "X")
         admitted = intake.admit(checked, y, extras[1], extras[0])
         numbers = admitted.numbers
@@ -388,6 +389,18 @@ class OKSPCA(
             message = "Every sample_weight is zero; there is nothing to learn."
             raise DataError(message)
         self._take(intake, intake.commit(admitted), whole=whole)
+
+    def _is_plain(self, X: Any) -> bool:
+        """Whether X needs no conversion and, having no names to compare, no check of them."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.flags.c_contiguous
+            and X.ndim == 2
+            and X.size > 0
+            and X.shape[1] == self.n_features_in_
+            and "feature_names_in_" not in self.__dict__
+        )
 
     def _take(self, intake: Intake, rows: Rows, *, whole: bool) -> None:
         """Learn admitted rows, building the pipeline as soon as enough of them are known."""

@@ -10,6 +10,7 @@ import numpy as np
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.running import update_comoment
+from okspca.numerics.sums import inner
 
 _EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64.0 * _EPS
@@ -134,6 +135,32 @@ def add_encoded(
     """Learn row ``i`` of encoded rows by :func:`add_row`."""
     weights = (rows.weights[i], forgetting, rows.dropped[i])
     return add_row(moment, rows.Phi[i], rows.coordinates[i], weights, left, right)
+
+
+@compiled
+def summary(rows: EncodedRows, shares: Floats, weight: float) -> MomentArrays:
+    """Moment of one block; ``shares`` sum to one and say how its ``weight`` is divided."""
+    n = rows.Phi.shape[0]
+    left_mean, left, left_square = _centred(rows.Phi, shares)
+    right_mean, right, right_square = _centred(rows.coordinates, shares)
+    dropped = 0.0
+    for i in range(n):
+        dropped += shares[i] * rows.dropped[i]
+        for j in range(right.shape[1]):
+            right[i, j] *= weight * shares[i]
+    totals = np.array([weight, float(n), left_square, right_square, dropped])
+    return MomentArrays(np.dot(right.T, left), left_mean, right_mean, totals)
+
+
+@compiled
+def _centred(rows: Floats, shares: Floats) -> tuple[Floats, Floats, float]:
+    """Mean, deviations from it, and mean square of weighted rows."""
+    mean, deviations, square = np.dot(shares, rows), np.empty(rows.shape), 0.0
+    for i in range(rows.shape[0]):
+        square += shares[i] * inner(rows[i], rows[i], 0)
+        for j in range(rows.shape[1]):
+            deviations[i, j] = rows[i, j] - mean[j]
+    return mean, deviations, square
 
 
 @compiled

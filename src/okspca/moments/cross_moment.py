@@ -36,6 +36,7 @@ from okspca.moments.arrays import (
     add_encoded,
     dropped_norm,
     rounding_level,
+    summary,
 )
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers, unit_scaled
@@ -135,6 +136,7 @@ class CrossMoment:
 
         Makes room for what is new: late classes, new directions of the compression.
         """
+        Phi, Psi = np.ascontiguousarray(Phi), np.ascontiguousarray(Psi)
         dropped = np.zeros(Psi.shape[0])
         self._n_right = max(self._n_right, Psi.shape[1])
         if self.labels:
@@ -160,8 +162,7 @@ class CrossMoment:
         n = Phi.shape[0]
         faded = weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
         block_weight = float(faded.sum())
-        block = _summary(rows, faded / block_weight)
-        self._pool(block._replace(sums=block.sums * block_weight), block_weight, n)
+        self._pool(summary(rows, faded / block_weight, block_weight), block_weight, n)
 
     def update_row(self, Phi: Floats, Psi: Floats, weights: Floats) -> Change:
         """Learn one row (given as one-row matrices) and return the change it made to ``sums``."""
@@ -292,19 +293,3 @@ class CrossMoment:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the views out of copies and files: a copied view would no longer be one."""
         return {**self.__dict__, "_arrays": None}
-
-
-def _summary(rows: EncodedRows, shares: Floats) -> MomentArrays:
-    """Centred moment of one block, for weights that sum to one."""
-    Phi, Psi = rows.Phi, rows.coordinates
-    left_mean, right_mean = shares @ Phi, shares @ Psi
-    centred_right = (Psi - right_mean) * shares[:, np.newaxis]
-    sums = centred_right.T @ (Phi - left_mean)
-    dropped = float(shares @ rows.dropped)
-    totals = [1.0, len(Phi), _mean_square(Phi, shares), _mean_square(Psi, shares), dropped]
-    return MomentArrays(sums, left_mean, right_mean, np.array(totals))
-
-
-def _mean_square(rows: Floats, shares: Floats) -> float:
-    """Weighted mean of the squared row norms."""
-    return float(shares @ np.einsum("ij,ij->i", rows, rows))

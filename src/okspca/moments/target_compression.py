@@ -14,6 +14,7 @@ can add it to its error.
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.sums import first_above, row_squares, subtract_from
 
 TOLERANCE = 1e-13
 
@@ -63,31 +64,30 @@ class TargetCompression:
         It returns early once it is no longer worthwhile; the caller then keeps the features
         themselves.
         """
-        residual = self._outside(Psi)
-        limit = self.tolerance * np.linalg.norm(Psi, axis=1)
+        coordinates = Psi @ self.directions.T
+        residual = coordinates @ self.directions
+        limit = self.tolerance**2 * subtract_from(Psi, residual)
+        start, n = 0, Psi.shape[0]
         while self.is_worthwhile:
-            exceeding = np.flatnonzero(np.linalg.norm(residual, axis=1) > limit)
-            if exceeding.size == 0:
-                break
-            first = exceeding[0]
-            self._append(residual[first])
+            dropped = row_squares(residual)
+            start = first_above(dropped, limit, start)
+            if start == n:
+                return coordinates, dropped
+            self._append(residual[start])
             newest = self.directions[-1:]
-            residual[first:] -= (residual[first:] @ newest.T) @ newest
-        return Psi @ self.directions.T, np.einsum("ij,ij->i", residual, residual)
+            residual[start:] -= (residual[start:] @ newest.T) @ newest
+            coordinates = np.concatenate([coordinates, Psi @ newest.T], axis=1)
+        return coordinates, row_squares(residual)
 
     def include(self, other: "TargetCompression") -> Floats:
         """Extend by the other's directions and return its basis in these coordinates."""
         coordinates, _ = self.encode(other.directions)
         return coordinates
 
-    def _outside(self, Psi: Floats) -> Floats:
-        """Part of each row outside the span, projected twice for full accuracy."""
-        residual = Psi - (Psi @ self.directions.T) @ self.directions
-        residual -= (residual @ self.directions.T) @ self.directions
-        return residual
-
     def _append(self, residual: Floats) -> None:
-        """Add the direction of one residual, made orthogonal to the others once more."""
-        direction = self._outside(residual[np.newaxis] / np.linalg.norm(residual))
-        direction /= np.linalg.norm(direction)
-        self.directions = np.concatenate([self.directions, direction])
+        """Add the direction of one residual, made orthogonal to the others twice more."""
+        direction = residual[np.newaxis]
+        for _ in range(2):
+            direction = direction / np.linalg.norm(direction)
+            direction = direction - (direction @ self.directions.T) @ self.directions
+        self.directions = np.concatenate([self.directions, direction / np.linalg.norm(direction)])

@@ -28,6 +28,11 @@ def compiled(function: Kernel) -> Kernel:
     return _compile(function, set())
 
 
+def fused(function: Kernel) -> Kernel:
+    """Compile arithmetic in which a product and a sum may round once instead of twice."""
+    return _compile(function, {"contract"})
+
+
 def reordered(function: Kernel) -> Kernel:
     """Compile a sum whose additions may be reordered and fused; see :mod:`okspca.numerics.sums`."""
     return _compile(function, {"reassoc", "contract"})
@@ -86,7 +91,7 @@ def _fingerprint() -> str:
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_bytes()
-        if b"@compiled" in source or b"@reordered" in source:
+        if any(b"@" + name in source for name in (b"compiled", b"fused", b"reordered")):
             digest.update(source)
     return digest.hexdigest()[:16]
 

@@ -16,7 +16,7 @@ directions.
 import numpy as np
 
 from okspca.numerics.arrays import Floats
-from okspca.numerics.compiled import compiled
+from okspca.numerics.compiled import compiled, fused
 
 LARGEST_ARGUMENT = 1e4
 
@@ -34,7 +34,7 @@ _C0, _C1, _C2 = 0.041666666666666664, -0.0013888888888887393, 2.4801587298760048
 _C3, _C4, _C5 = -2.755731726880539e-07, 2.0876145659059344e-09, -1.1382588535352522e-11
 
 
-@compiled
+@fused
 def vector_cosine(x: float) -> float:
     """Cosine of one argument of magnitude at most ``LARGEST_ARGUMENT``."""
     k = (x * _TWO_OVER_PI + _ROUNDER) - _ROUNDER
@@ -58,7 +58,7 @@ def cosine_features(arguments: Floats, phases: Floats, amplitude: float) -> None
         cosine_row(arguments[i], phases, amplitude)
 
 
-@compiled
+@fused
 def cosine_row(row: Floats, phases: Floats, amplitude: float) -> None:
     """Replace one row ``z`` by ``amplitude cos(z + phases)``, in place."""
     n_large = 0

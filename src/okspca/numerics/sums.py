@@ -4,6 +4,8 @@ Like those of a linear-algebra library, their last digits may depend on the proc
 norms, rotations and bounds; the recursions that carry a stream's state never use them.
 """
 
+import numpy as np
+
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled, reordered
 
@@ -43,3 +45,32 @@ def distance(one: Floats, other: Floats) -> float:
     for i in range(one.shape[0]):
         total += shifted_square(one[i], other[i], 1.0)
     return total**0.5
+
+
+@compiled
+def row_squares(matrix: Floats) -> Floats:
+    """Squared Euclidean norms of the rows."""
+    squares = np.empty(matrix.shape[0])
+    for i in range(matrix.shape[0]):
+        squares[i] = inner(matrix[i], matrix[i], 0)
+    return squares
+
+
+@compiled
+def subtract_from(matrix: Floats, other: Floats) -> Floats:
+    """Replace ``other`` by ``matrix - other``; return squared norms of the rows of ``matrix``."""
+    squares = np.empty(matrix.shape[0])
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            other[i, j] = matrix[i, j] - other[i, j]
+        squares[i] = inner(matrix[i], matrix[i], 0)
+    return squares
+
+
+@compiled
+def first_above(values: Floats, limits: Floats, start: int) -> int:
+    """First index from ``start`` on whose value is not within its limit; the length if none is."""
+    for i in range(start, values.shape[0]):
+        if not values[i] <= limits[i]:
+            return i
+    return int(values.shape[0])
