@@ -11,7 +11,7 @@ WARM_UP = 512
 QUICK_WARM_UP, QUICK_ROWS = 40, 24
 #: Rows that are timed, and rows of one turn, for each schedule.
 SIZES = {
-    "every-1": (192, 16),
+    "every-1": (384, 96),
     "every-10": (400, 20),
     "every-100": (1000, 100),
     "every-1000": (2000, 100),

@@ -129,19 +129,24 @@ def bounds(
 ) -> tuple[float, float, float, float]:
     """Bounds on rho, gap and distance (``UNPROVEN`` without one), and the relative residual."""
     projected = row_products(rows, Ct)
-    return bounds_from(rows, projected, np.dot(projected, Ct), ritz, (square(Ct), dropped))
+    small = gram(projected)
+    residual = distance(np.dot(projected, Ct), np.dot(small, rows))
+    width, D = Ct.shape
+    return bounds_from(small, residual, ritz, D + width, (square(Ct), dropped))
 
 
 @compiled
 def bounds_from(
-    rows: Floats, projected: Floats, image: Floats, ritz: Floats, sizes: tuple[float, float]
+    small: Floats, residual: float, ritz: Floats, n_summed: int, sizes: tuple[float, float]
 ) -> tuple[float, float, float, float]:
-    """As :func:`bounds`, given ``U^T C̄``, ``U^T M``, and ``||C̄||_F^2`` with ``dropped``."""
+    """As :func:`bounds`, given what it computes.
+
+    ``small`` is ``U^T M U``, ``residual`` at least ``||M U - U small||_F``, ``n_summed`` the number
+    D + w that rounding grows with, and ``sizes`` holds ``||C̄||_F^2`` and ``dropped``.
+    """
     total, dropped = sizes
-    q = rows.shape[0]
-    small = gram(projected)
-    residual = distance(image, np.dot(small, rows))
-    noise = 4.0 * (rows.shape[1] + projected.shape[1] + ritz.size) * EPS * total
+    q = small.shape[0]
+    noise = 4.0 * (n_summed + ritz.size) * EPS * total
     noise += 2.0 * np.sqrt(total) * dropped + dropped * dropped
 
     captured, inspected, leading = -noise, 0.0, 0.0

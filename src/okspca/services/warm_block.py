@@ -4,7 +4,8 @@ A block V of ``p = k + n_guards`` orthonormal rows is kept near the leading subs
 step ``V <- orth(V C̄ C̄^T)`` at every ``refresh_every``-th observation.  A request starts from a
 copy of V and repeats, for at most ``max_steps`` steps::
 
-    power step;  Rayleigh-Ritz on V;  stop if the residual of the leading block is at rounding level
+    W = orth(V C̄);  B = W C̄^T;  SVD of B;  stop if the residual of the leading block is at rounding
+    level;  V = right singular vectors of B
 
 If that does not happen, or the certified projector distance is above ``tolerance``, the moment is
 factored exactly.  The request leaves V alone, so asking changes no later answer.
@@ -21,11 +22,11 @@ from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import WEIGHT, Change, dropped_norm
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.compiled import bound_at_first_call, compiled
-from okspca.numerics.leading import by_svd
+from okspca.numerics.leading import by_svd, polished
 from okspca.numerics.orthonormal import fix_signs, orthonormalise_graded, signed_qr
 from okspca.numerics.products import gram
 from okspca.numerics.spectrum import RANK_TOLERANCE
-from okspca.numerics.sums import shifted_square, square
+from okspca.numerics.sums import distance, square
 from okspca.numerics.symmetric import diagonalise
 from okspca.services.answers import (
     Solution,
@@ -131,38 +132,41 @@ def power_step(rows: Floats, Ct: Floats) -> None:
 def _refine(
     moment: MomentArrays, warm: Floats, block: tuple[int, int, float]
 ) -> tuple[bool, Solution]:
-    """Iterate on a copy of the warm block; no solution where it is not proven in time."""
+    """Iterate from the warm block; no solution where it is not proven in time."""
     k, max_steps, tolerance = block
     if not is_ordinary(moment):
         return no_solution()
-    sums, rows = moment.sums, warm.copy()
+    sums, rows, total = moment.sums, warm, square(moment.sums)
+    width, D = sums.shape
     p = rows.shape[0]
-    q = min(k, p)
-    small, turn, theta = np.empty((p, p)), np.empty((p, p)), np.empty(p)
-    total = square(sums)
+    theta, turn = np.empty(p), np.empty((p, p))
     for _ in range(max_steps):
-        power_step(rows, sums)
-        projected = np.dot(rows, sums.T)
-        small = gram(projected)
+        right = np.dot(rows, sums.T)
+        orthonormalise_graded(right)
+        left = np.dot(right, sums)
+        small = gram(left)
         if not diagonalise(small, turn):
             return no_solution()
         for j in range(p):
             theta[j] = max(small[j, j], 0.0)
-        rows, leading = np.dot(turn, rows), np.dot(turn[:q], projected)
-        image = np.dot(leading, sums)
-        residual = 0.0
-        for i in range(q):
-            residual += shifted_square(image[i], rows[i], theta[i])
         # A short rank may mean that the block missed a direction: only factoring can tell.
-        if theta[q - 1] <= RANK_TOLERANCE * theta[0]:
+        if k > p or theta[k - 1] <= RANK_TOLERANCE * theta[0]:
             return no_solution()
-        if np.sqrt(residual) <= CONVERGED * total:
+        leading = np.dot(turn[:k], left)
+        for i in range(k):
+            for j in range(D):
+                leading[i, j] /= np.sqrt(theta[i])
+        leading = polished(leading)
+        fix_signs(leading)
+        projected = np.dot(leading, sums.T)
+        small = gram(projected)
+        residual = distance(np.dot(projected, sums), np.dot(small, leading))
+        if residual <= CONVERGED * total:
             sizes = total, dropped_norm(moment) * moment.totals[WEIGHT]
-            numbers = bounds_from(rows[:q], leading, image, theta, sizes)
-            distance = numbers[2]
-            fix_signs(rows)
-            found, solution = certified(moment, rows[:q], theta, numbers)
-            return found and distance != UNPROVEN and distance <= tolerance, solution
+            numbers = bounds_from(small, residual, theta, D + width, sizes)
+            found, solution = certified(moment, leading, theta, numbers)
+            return found and numbers[2] != UNPROVEN and numbers[2] <= tolerance, solution
+        rows = np.dot(turn, left)
     return no_solution()
 
 
