@@ -120,6 +120,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         n_components=model.n_components,
         seed=seeds[2],
         align=model.align,
+        stability=model.get_params(deep=False)["stability"],
     )
 
 

@@ -23,6 +23,8 @@ POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
     "target_bandwidth": ("sqrt-dim", "median"),
     "variance_floor": ("relative", "paper"),
 }
+#: Numbers of sub-moments that `stability` may ask for.
+GROUPS = (0, *range(4, 65, 2))
 READY_MADE: dict[str, type] = {
     "input_map": FeatureMap,
     "target_map": FeatureMap,
@@ -47,6 +49,10 @@ def check_parameters(model: Any) -> None:
             reject(name, value, f"a positive number or one of {', '.join(map(repr, named))}")
     if not (_is_positive(model.forgetting) and model.forgetting <= 1.0):
         reject("forgetting", model.forgetting, "a number above 0 and at most 1")
+    groups = model.get_params(deep=False)["stability"]
+    if not isinstance(groups, numbers.Integral) or int(groups) not in GROUPS:
+        even = f"0 (off) or an even whole number from {GROUPS[1]} to {GROUPS[-1]}"
+        reject("stability", groups, even)
     for name in ("align", "compress", "forget_standardizers"):
         value = getattr(model, name)
         if not isinstance(value, bool | np.bool_):

@@ -153,20 +153,26 @@ class CrossMoment:
 
     def update(self, Phi: Floats, Psi: Floats, weights: Floats) -> None:
         """Learn a block of rows by matrix products."""
-        if Phi.shape[0] == 1:
-            self.update_row(Phi, Psi, weights)
+        self.add(self.encode(Phi, Psi, weights))
+
+    def add(self, rows: EncodedRows) -> None:
+        """Learn a block of rows that :meth:`encode` has described."""
+        n = rows.Phi.shape[0]
+        if n == 1:
+            self.add_one(rows)
             return
-        rows = self.encode(Phi, Psi, weights)
-        n = Phi.shape[0]
-        faded = weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
+        faded = rows.weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
         block_weight = float(faded.sum())
         block = _summary(rows, faded / block_weight)
         self._pool(block._replace(sums=block.sums * block_weight), block_weight, n)
 
     def update_row(self, Phi: Floats, Psi: Floats, weights: Floats) -> Change:
         """Learn one row (given as one-row matrices) and return the change it made to ``sums``."""
-        rows = self.encode(Phi, Psi, weights)
-        left, right = np.empty(Phi.shape[1]), np.empty(self.width)
+        return self.add_one(self.encode(Phi, Psi, weights))
+
+    def add_one(self, rows: EncodedRows) -> Change:
+        """Learn the one row that :meth:`encode` has described."""
+        left, right = np.empty(rows.Phi.shape[1]), np.empty(self.width)
         scale = add_row(self.arrays, rows, 0, self.forgetting, left, right)
         return Change(left, right, scale)
 
@@ -200,6 +206,27 @@ class CrossMoment:
         moved.arrays.left_mean[...] = mine.left_mean
         moved.arrays.totals[...] = mine.totals
         return moved
+
+    def basis_of(self, other: Self) -> Floats | None:
+        """The other's stored coordinates as rows over those of this moment, which includes it.
+
+        None where both store the same coordinates.
+        """
+        if other.compression is None:
+            return None
+        if self.compression is None:
+            return other.compression.directions
+        return self.compression.include(other.compression)
+
+    def transformed(self, basis: Floats) -> "CrossMoment":
+        """Return a plain copy whose target coordinates are ``basis`` times the stored ones."""
+        mine = self.arrays
+        turned = CrossMoment(mine.sums.shape[1], basis.shape[0], forgetting=self.forgetting)
+        turned.arrays.sums[...] = basis @ mine.sums
+        turned.arrays.right_mean[...] = basis @ mine.right_mean
+        turned.arrays.left_mean[...] = mine.left_mean
+        turned.arrays.totals[...] = mine.totals
+        return turned
 
     def target(self) -> Target:
         """Snapshot of C̄ for services."""
