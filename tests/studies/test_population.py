@@ -24,6 +24,7 @@ from okspca.studies.population.setting import (
 )
 from okspca.studies.population.summary import batch_medians, calibration, checks, comparison
 from okspca.studies.rows import Row
+from tests.reference.moments import RawMoment
 from tests.reference.services import Adam as PlainAdam
 
 FOLDER = Path(__file__).parents[2] / "results" / "population"
@@ -73,10 +74,10 @@ def test_the_tracker_follows_stages_b_and_c_of_the_algorithm() -> None:
     X, Y = spherical_pairs(40, population_moment(), seed=2)
     model = tracker(2)
     model.partial_fit(X[:1], Y[:1])  # the first moment is zero, so the basis is still the initial
-    plain = PlainAdam(model.basis(kind="maintained").vectors.copy())
-    for t in range(1, 41):
-        C = moment_of(X[:t], Y[:t])
-        plain.step(C * t / max(t - 1, 1))
+    plain, moment = PlainAdam(model.basis(kind="maintained").vectors), RawMoment(32, 8)
+    for x, y in zip(X, Y, strict=True):
+        moment.update(x, y)
+        plain.observe(moment)
     model.partial_fit(X[1:], Y[1:])
     assert np.allclose(model.basis(kind="maintained").vectors, plain.U, atol=1e-10)
 
