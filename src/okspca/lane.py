@@ -44,10 +44,13 @@ class Lane:
     learn : callable
         Learns that row (labels: given its column).  Returns ``DECLINED`` where the general path
         must take it, ``LEARNED_CONSTANT`` where all inputs or all responses so far were alike.
+    rows : EncodedRows
+        The features and stored target coordinates of the row that was learned last.
     """
 
     x: Floats
     y: Floats
+    rows: EncodedRows
     learn: Callable[..., int]
 
     def __init__(
@@ -61,6 +64,7 @@ class Lane:
         width, D = arrays.sums.shape
         rows = EncodedRows(Phi, np.zeros((1, width)), np.ones(1), np.zeros(1))
         scratch = rows, np.empty(D), np.empty(width)
+        self.rows = rows
         compression = moment.compression
         settings = LaneSettings(
             standardizer.rule,

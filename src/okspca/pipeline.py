@@ -142,6 +142,8 @@ class Pipeline:
             learned = lane.learn()
         if not learned:
             return False
+        if self.sub_moments is not None:
+            self.sub_moments.add_one(lane.rows, self.moment.rows - 1)
         self.rows += 1
         if self.constant_target is not None and self.constant_target[0] != target:
             self.constant_target = None
@@ -354,12 +356,12 @@ class Pipeline:
         targets = self.target_standardizer, self.target_map
         if self.service.scans or self._period() == 1 or not Lane.fits(inputs, targets, self.moment):
             return None
-        if self.sub_moments is not None:  # the kernel knows one moment only
-            return None
         self._make_writable()
         inputs = self.input_standardizer, self.input_map
         targets = self.target_standardizer, self.target_map
         self._lane = Lane(inputs, targets, self.moment)  # type: ignore[arg-type]
+        if self.sub_moments is not None:
+            self.sub_moments.prepare(self.moment.width)
         return self._lane
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Contracts of the sub-moments: they follow the main moment whatever happens to it."""
 
 import pickle
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from okspca import OKSPCA, DataError, MergeError, NotReadyError
 from okspca.features import FourierMap, IdentityMap
 from okspca.moments import GroupArrays
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import Floats, is_writable
 from tests.contracts.cases import (
     MODES,
     ROUTES,
@@ -168,6 +170,24 @@ def test_a_pickled_model_goes_on_bit_for_bit(
         learn(one, stream, rows=slice(7, None))
     assert state_of(twin) == state_of(model)
     assert twin.stability() == model.stability()
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_a_model_from_a_memory_mapped_file_goes_on(tmp_path: Path, singly: bool) -> None:
+    X = np.random.RandomState(0).normal(size=(200, 3))
+    y = np.sin(X[:, 0])
+    model = OKSPCA(2, n_random_features=64, stability=G, random_state=0).fit(X[:150], y[:150])
+    joblib.dump(model, tmp_path / "model.joblib")
+    loaded = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+    assert not all(is_writable(group) for group in loaded._ready().sub_moments.groups)
+    for one in (model, loaded):
+        if singly:
+            for row, target in zip(X[150:], y[150:], strict=True):
+                one.learn_one(row, float(target))
+        else:
+            one.partial_fit(X[150:], y[150:])
+    for mine, theirs in zip(groups_of(loaded), groups_of(model), strict=True):
+        assert np.array_equal(mine, theirs)
 
 
 @cases(solvers=("exact", "cached-7", "adam"))

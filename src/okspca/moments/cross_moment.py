@@ -148,7 +148,7 @@ class CrossMoment:
             else:
                 self._decompress()
                 dropped = np.zeros(Psi.shape[0])
-        self._widen(Psi.shape[1])
+        self.widen(Psi.shape[1])
         return EncodedRows(Phi, np.ascontiguousarray(Psi), weights, dropped)
 
     def update(self, Phi: Floats, Psi: Floats, weights: Floats) -> None:
@@ -200,7 +200,7 @@ class CrossMoment:
             mine.sums.shape[1], n_right, forgetting=self.forgetting, labels=self.labels
         )
         used = columns[: self._width]
-        moved._widen(int(used.max(initial=-1)) + 1)
+        moved.widen(int(used.max(initial=-1)) + 1)
         moved.arrays.sums[used] = mine.sums
         moved.arrays.right_mean[used] = mine.right_mean
         moved.arrays.left_mean[...] = mine.left_mean
@@ -264,7 +264,7 @@ class CrossMoment:
         if self.compression is not None and other.compression is not None:
             basis = self.compression.include(other.compression)
             if self.compression.is_worthwhile:
-                self._widen(self.compression.rank)
+                self.widen(self.compression.rank)
                 return MomentArrays(
                     basis.T @ theirs.sums,
                     theirs.left_mean,
@@ -274,7 +274,7 @@ class CrossMoment:
         self._decompress()
         sums = other._expanded(theirs.sums)
         right_mean = other._expanded(theirs.right_mean[:, np.newaxis])[:, 0]
-        self._widen(sums.shape[0])
+        self.widen(sums.shape[0])
         missing = self._width - sums.shape[0]
         return theirs._replace(
             sums=np.pad(sums, ((0, missing), (0, 0))), right_mean=np.pad(right_mean, (0, missing))
@@ -305,7 +305,7 @@ class CrossMoment:
         self._buffer, self._width, self.compression = sums, sums.shape[0], None
         self._arrays = None
 
-    def _widen(self, width: int) -> None:
+    def widen(self, width: int) -> None:
         """Append zero rows; capacity doubles, so many late classes cost no quadratic copying."""
         if width <= self._width:
             return

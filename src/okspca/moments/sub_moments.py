@@ -20,7 +20,7 @@ import numpy as np
 from okspca.moments.arrays import EncodedRows
 from okspca.moments.cross_moment import CrossMoment
 from okspca.moments.target_compression import TargetCompression
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import Floats, copied
 
 
 class GroupArrays(NamedTuple):
@@ -70,8 +70,6 @@ class SubMoments:
     [2.0, 3.0, 4.0, 5.0]
     """
 
-    copy_parts = ("groups",)
-
     def __init__(self, n_groups: int, moment: CrossMoment) -> None:
         self.forgetting = moment.forgetting
         width, n_left = moment.arrays.sums.shape
@@ -83,13 +81,30 @@ class SubMoments:
         return len(self.groups)
 
     def add(self, rows: EncodedRows, clock: int) -> None:
-        """Learn rows in the main moment's coordinates; ``clock`` rows came before them."""
-        for j, group in enumerate(self.groups):
+        """Learn rows in the main moment's coordinates; ``clock`` rows came before them.
+
+        The groups that get rows are replaced, not changed: whoever kept the old list has the old
+        state, without having copied all groups for a single row.
+        """
+        groups = self.groups.copy()
+        for j in range(len(self)):
             own = slice((j - clock) % len(self), None, len(self))
             Phi = np.ascontiguousarray(rows.Phi[own])
             if Phi.shape[0]:
+                groups[j] = copied(groups[j])
                 coordinates = np.ascontiguousarray(rows.coordinates[own])
-                group.update(Phi, coordinates, np.ascontiguousarray(rows.weights[own]))
+                groups[j].update(Phi, coordinates, np.ascontiguousarray(rows.weights[own]))
+        self.groups = groups
+
+    def prepare(self, width: int) -> None:
+        """Give every group arrays of its own, ``width`` coordinates wide, for :meth:`add_one`."""
+        self.groups = [copied(group) for group in self.groups]
+        for group in self.groups:
+            group.widen(width)
+
+    def add_one(self, rows: EncodedRows, clock: int) -> None:
+        """Learn one row in place; the groups were prepared for its width."""
+        self.groups[clock % len(self)].add_one(rows)
 
     def expand(self, compression: TargetCompression) -> None:
         """Follow the main moment when it gives up its compression."""
@@ -100,6 +115,7 @@ class SubMoments:
     def merge(self, others: list[CrossMoment], clock: int) -> None:
         """Pool groups that are in the same coordinates; ``clock`` rows were here before."""
         turn = clock if self.forgetting == 1.0 else 0
+        self.groups = [copied(group) for group in self.groups]
         for j, other in enumerate(others):
             self.groups[(turn + j) % len(self)].merge(other)
 

@@ -23,8 +23,8 @@ def frozen(array: Floats) -> Floats:
 def copied(part: Part) -> Part:
     """Copy an object; changing its arrays, in place or by replacement, leaves the copy alone.
 
-    Arrays, tuples of arrays, and the parts (or lists of parts) named in its ``copy_parts`` are
-    copied; the rest is shared.
+    Arrays, tuples of arrays, and the parts named in its ``copy_parts`` are copied; the rest is
+    shared.
     """
     twin = copy.copy(part)
     for name, value in list(vars(twin).items()):
@@ -33,18 +33,13 @@ def copied(part: Part) -> Part:
         elif isinstance(value, tuple) and all(isinstance(item, np.ndarray) for item in value):
             setattr(twin, name, type(value)(*(np.array(item) for item in value)))
         elif name in getattr(twin, "copy_parts", ()) and value is not None:
-            parts = [copied(item) for item in value] if isinstance(value, list) else copied(value)
-            setattr(twin, name, parts)
+            setattr(twin, name, copied(value))
     return twin
 
 
 def is_writable(part: object) -> bool:
     """Whether every array of an object can be changed in place (memory-mapped ones may not be)."""
-    for name, value in vars(part).items():
-        if isinstance(value, list) and name in getattr(part, "copy_parts", ()):
-            if not all(is_writable(item) for item in value):
-                return False
-            continue
+    for value in vars(part).values():
         arrays = value if isinstance(value, tuple) else (value,)
         if not all(a.flags.writeable for a in arrays if isinstance(a, np.ndarray)):
             return False
