@@ -1,6 +1,7 @@
 """CIPLS, CCIPCA, the one-vs-rest adapter and the unreduced controls."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,19 @@ def realised(X: Any, y: Any, input_map: FourierMap | None) -> tuple[Any, Any]:
     return np.array(features), np.array(responses)
 
 
+@cache
+def expected_cipls(mapped: bool) -> Any:
+    X, y = rows()
+    return cipls_directions(*realised(X, y, MAP if mapped else None), 3)
+
+
+@cache
+def expected_adapter() -> Any:
+    X, y = rows()
+    projection = RandomState(7).normal(0.0, np.sqrt(1.0 / 6.0), (6, 2))
+    return projection, one_vs_rest(X, np.digitize(y, [1.0, 3.0]).tolist(), 2, projection)
+
+
 def fed(model: Any, X: Any, y: Any, cuts: list[int], **extra: Any) -> Any:
     for block in np.split(np.arange(len(X)), sorted(set(cuts))):
         if block.size:
@@ -114,17 +128,20 @@ def test_cipls_is_the_published_recursion_for_any_block_size(
     input_map: FourierMap | None, cuts: list[int]
 ) -> None:
     X, y = rows()
-    features, responses = realised(X, y, input_map)
-    expected = cipls_directions(features, responses, 3)
+    expected = expected_cipls(input_map is not None)
     model = fed(CIPLS(3, input_map=input_map, variance_floor="paper"), X, y, cuts)
     np.testing.assert_allclose(model.components_, expected, rtol=0.0, atol=CLOSE)
 
 
-def test_cipls_keeps_directions_beyond_the_range_of_double_precision() -> None:
-    X, y = rows(n=120)
-    expected = cipls_directions(X, y, 8)
-    model = fed(CIPLS(8, standardize=None), X, y, [1, 50, 51])
-    assert model._state.powers.max() > 2000
+@pytest.mark.parametrize(("scale", "power"), [(1.0, 2000), (1e-30, 0), (1e30, 2000)])
+def test_cipls_keeps_directions_beyond_the_range_of_double_precision(
+    scale: float, power: int
+) -> None:
+    X, y = rows(n=60)
+    X = X * scale
+    expected = cipls_directions(X, y, 8, tolerance=1e-300)
+    model = fed(CIPLS(8, standardize=None, tolerance=1e-300), X, y, [1, 50, 51])
+    assert model._state.powers.max() > power
     np.testing.assert_allclose(model.components_, expected, rtol=0.0, atol=CLOSE)
     assert np.isfinite(model.transform(X)).all()
 
@@ -153,9 +170,8 @@ def test_the_adapter_is_one_reducer_per_class_and_a_projection(cuts: list[int]) 
     labels = np.digitize(y, [1.0, 3.0])
     model = OneVsRestReducer(CIPLS(2, standardize=None), random_state=7)
     fed(model, X, labels, cuts, classes=[0, 1, 2])
-    projection = RandomState(7).normal(0.0, np.sqrt(1.0 / 6.0), (6, 2))
+    projection, expected = expected_adapter()
     np.testing.assert_allclose(model.projection_, projection, rtol=1e-14)
-    expected = one_vs_rest(X, labels.tolist(), 2, projection)
     np.testing.assert_allclose(model.transform(X), expected, rtol=0.0, atol=CLOSE)
 
 

@@ -11,10 +11,11 @@ loadings p_c, q_c and the sum s of the earlier responses::
         u   <- u - t p_c,                   l   <- l - t q_c.
 
 The loadings are sums and are not normalised, as published.  So the deflated u grows with every
-component, as n, n^4, n^13, ...: from the fifth or sixth on, numbers leave the range of double
-precision.  Only directions are ever used, so weights, loadings and the deflated row each carry a
-power of two beside their numbers; where nothing is that large, those powers are zero and the
-arithmetic is plain.  A component whose weights have a norm of at most the tolerance ends the row.
+component, as n, n^4, n^13, ... (or shrinks, for inputs in small units): from the fifth or sixth on,
+numbers leave the range of double precision.  Only directions are ever used, so weights, loadings
+and the deflated row each carry a power of two beside their numbers; where nothing is that large or
+small, those powers are zero and the arithmetic is plain.  A component whose weights have a norm of
+at most the tolerance ends the row.
 
 Coordinates are ``(x - m) . w_c / ||w_c||``.
 """
@@ -32,9 +33,12 @@ from okspca.numerics.compiled import compiled
 from okspca.numerics.sums import inner
 from okspca.services.checks import check_count, check_positive
 
-#: Numbers above this power of two are rescaled.
+#: Numbers beyond this power of two, up or down, are rescaled.
 LARGE = 64
-LARGE_SQUARE = 2.0 ** (2 * LARGE)
+#: Power of an array that holds only zeros.
+EMPTY = -(2**40)
+#: Beyond this, a power of two is zero or infinite.
+LIMIT = 4096
 WEIGHTS, X_LOADINGS, Y_LOADINGS = range(3)
 ROWS, SUM_Y = range(2)
 
@@ -143,7 +147,7 @@ class CIPLS(CausalReducer):
             np.zeros((k, n_features)),
             np.zeros((k, n_features)),
             np.zeros(k),
-            np.zeros((3, k), dtype=np.int64),
+            _empty_powers(k),
             np.zeros(2),
         )
 
@@ -163,8 +167,16 @@ class CIPLS(CausalReducer):
 def _directions(state: CIPLSArrays, tolerance: float) -> Floats:
     """Weights of length one; zero where they have no direction."""
     norms = np.linalg.norm(state.weights, axis=1)
-    usable = (norms > tolerance) | (state.powers[WEIGHTS] > 0)
+    with np.errstate(over="ignore"):
+        usable = np.ldexp(norms, np.clip(state.powers[WEIGHTS], -LIMIT, LIMIT)) > tolerance
     return state.weights / np.where(usable, norms, np.inf)[:, np.newaxis]
+
+
+def _empty_powers(k: int) -> Integers:
+    """Powers of arrays of zeros; the first weights are always plain numbers."""
+    powers = np.full((3, k), EMPTY, dtype=np.int64)
+    powers[WEIGHTS, 0] = 0
+    return powers
 
 
 @compiled
@@ -202,7 +214,7 @@ def _learn_components(state: CIPLSArrays, u: Floats, response: float, tolerance:
         w, p = state.weights[c], state.x_loadings[c]
         powers[WEIGHTS, c] = _add(w, powers[WEIGHTS, c], u, response, power + y_power)
         norm = math.sqrt(inner(w, w, 0))
-        if norm <= tolerance and powers[WEIGHTS, c] == 0:
+        if norm * _two_to(powers[WEIGHTS, c]) <= tolerance:
             return
         t = inner(u, w, 0) / norm
         powers[X_LOADINGS, c] = _add(p, powers[X_LOADINGS, c], u, t, 2 * power)
@@ -213,10 +225,9 @@ def _learn_components(state: CIPLSArrays, u: Floats, response: float, tolerance:
             response, y_power, -t * y_loadings[c], power + powers[Y_LOADINGS, c]
         )
         power = _add(u, power, p, -t, power + powers[X_LOADINGS, c])
-        power = _shrink(u, power)
-        if abs(response) > 2.0**LARGE:
-            response, shift = math.frexp(response)
-            y_power += shift
+        power = _rescale(u, power)
+        response, shift = math.frexp(response)
+        y_power += shift
 
 
 @compiled
@@ -224,11 +235,11 @@ def _add(row: Floats, power: int, x: Floats, factor: float, x_power: int) -> int
     """Add ``factor x 2^x_power`` to ``row 2^power``; return the new power of the row."""
     shift = x_power - power
     if shift > LARGE:
-        smaller = math.ldexp(1.0, -shift)
+        smaller = _two_to(-shift)
         for j in range(row.shape[0]):
             row[j] *= smaller
         power, shift = x_power, 0
-    scaled = factor * math.ldexp(1.0, shift)
+    scaled = factor * _two_to(shift)
     for j in range(row.shape[0]):
         row[j] += scaled * x[j]
     return power
@@ -239,18 +250,23 @@ def _sum(a: float, power: int, b: float, b_power: int) -> tuple[float, int]:
     """Add ``b 2^b_power`` to ``a 2^power``."""
     shift = b_power - power
     if shift > LARGE:
-        return a * math.ldexp(1.0, -shift) + b, b_power
-    return a + b * math.ldexp(1.0, shift), power
+        return a * _two_to(-shift) + b, b_power
+    return a + b * _two_to(shift), power
 
 
 @compiled
-def _shrink(u: Floats, power: int) -> int:
-    """Move the size of a large row into its power of two."""
-    square = inner(u, u, 0)
-    if square <= LARGE_SQUARE:
+def _rescale(u: Floats, power: int) -> int:
+    """Move the size of a row that is very large or small into its power of two."""
+    shift = math.frexp(math.sqrt(inner(u, u, 0)))[1]
+    if abs(shift) <= LARGE:
         return power
-    shift = math.frexp(math.sqrt(square))[1]
-    smaller = math.ldexp(1.0, -shift)
+    factor = _two_to(-shift)
     for j in range(u.shape[0]):
-        u[j] *= smaller
+        u[j] *= factor
     return power + shift
+
+
+@compiled
+def _two_to(power: int) -> float:
+    """Power of two; zero or infinite where it cannot be written."""
+    return math.ldexp(1.0, max(-LIMIT, min(power, LIMIT)))
