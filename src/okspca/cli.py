@@ -6,12 +6,12 @@ import sys
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
-from okspca import __version__
+from okspca import __version__, reproduce
 
 INTERRUPTED = 130
 SHOW_CURSOR = b"\x1b[?25h"
@@ -23,6 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def _show_version(wanted: bool) -> None:
@@ -142,42 +145,6 @@ def _bench(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--cases") from error
     command.run(cells, out, console, repeats=repeats, quick=quick)
-
-
-reproduce = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Run a study of the paper again."
-)
-app.add_typer(reproduce, name="reproduce")
-
-
-@reproduce.command()
-def population(
-    out: Annotated[Path, typer.Option(help="Folder for rows, tables, figures and page.")] = Path(
-        "results/population"
-    ),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Only show that everything runs, on a few seeds.")
-    ] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-) -> None:
-    """Measure delivered, exact and population subspace where the truth is known."""
-    _reproduce("population", out, quick=quick, jobs=jobs)
-
-
-def _reproduce(study: str, out: Path, **options: Any) -> None:
-    """Run a study; what cannot be written or continued is said in one sentence."""
-    before = signal.signal(signal.SIGINT, _leave)
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    command = import_module("okspca.studies.provenance").command_line(sys.argv)
-    try:
-        run = import_module(f"okspca.studies.{study}.run").run
-        run(out, console, command=command, **options)
-    except OSError as error:
-        _stop(f"{out} could not be written: {error.strerror}.", 1)
-    except import_module("okspca.studies.rows").OtherSettingsError as error:
-        _stop(str(error), 1)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _leave(*_: object) -> NoReturn:

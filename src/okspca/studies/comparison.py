@@ -76,6 +76,8 @@ class Factor:
 
     def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
         """Whether ours is close enough."""
+        if abs(ours - paper) <= rounding:
+            return True
         low, high = sorted((abs(paper), abs(ours)))
         near = paper * ours > 0.0 and high - rounding <= self.factor * low
         return near or (self.seen is not None and self.seen[0] <= paper <= self.seen[1])
