@@ -7,8 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from okspca.cli import app
-from okspca.datasets import spherical_pairs
+from okspca.datasets import DataFileError, response_surface, spherical_pairs
 from okspca.numerics.subspace import projector_distance
+from okspca.studies.population import halves
 from okspca.studies.population.confirm import population_basis
 from okspca.studies.population.recover import measure, moment_of, recover
 from okspca.studies.population.run import list_cells, work
@@ -150,6 +151,31 @@ def test_the_truth_of_the_second_source_settles_down() -> None:
     far = projector_distance(population_basis(500), population_basis(40_000))
     near = projector_distance(population_basis(10_000), population_basis(40_000))
     assert near < far / 2.0
+
+
+@pytest.mark.parametrize("mode", ["causal", "frozen"])
+def test_halves_of_a_table_are_as_far_apart_as_their_estimates_say(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = response_surface(8000, 6, seed=0)
+    monkeypatch.setattr(halves, "data", lambda _: (X, y))
+    monkeypatch.setattr(halves, "frozen", halves.frozen.__wrapped__)  # made-up data are not kept
+    ratios = [
+        row["expected"] / row["apart"]
+        for seed in range(5)
+        for row in halves.compare_halves({"data": "Kin8nm", "standardize": mode, "seed": seed})
+    ]
+    assert 0.7 < np.median(ratios) < 1.4
+
+
+def test_data_that_cannot_be_loaded_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        if name == "Sensorless":
+            message = "not there"
+            raise DataFileError(message)
+
+    monkeypatch.setattr(halves, "data", missing)
+    assert halves.available() == ["Kin8nm"]
 
 
 def test_rows_say_which_part_they_belong_to() -> None:

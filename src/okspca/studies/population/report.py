@@ -64,7 +64,7 @@ def _sections(
     made: Sequence[Table], compared: Table, pictures: dict[str, Picture], told: dict[str, str]
 ) -> list[Section]:
     """Lay out the page."""
-    medians, calibrated, confirmed, loose, checked = made
+    medians, calibrated, confirmed, real, loose, checked = made
 
     def shown(name: str) -> list[Part]:
         return [pictures[name]] if name in pictures else []
@@ -78,7 +78,9 @@ def _sections(
         Section("Checks", [checked]),
         Section("Recovery", [*shown("recovery"), medians]),
         Section("Comparison with the paper", [compared]),
-        Section("Stability estimate", [estimate, *shown("calibration"), calibrated, confirmed]),
+        Section(
+            "Stability estimate", [estimate, *shown("calibration"), calibrated, confirmed, real]
+        ),
         Section("Bounds", [*shown("bounds"), loose]),
         Section("How this was made", [Code(as_lines(told))]),
     ]

@@ -1,6 +1,7 @@
 """Run the population study: cells in, rows on disk, then everything that is made from the rows."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from rich.console import Console
 
 from okspca.studies.cells import Cell, run_cells
 from okspca.studies.population.confirm import confirm
+from okspca.studies.population.halves import SHUFFLES, available, compare_halves
 from okspca.studies.population.recover import recover, recover_batch
 from okspca.studies.population.report import write_report
 from okspca.studies.population.setting import (
@@ -24,7 +26,12 @@ from okspca.studies.rows import Row, RowFile
 
 TRUTH_ROWS, QUICK_TRUTH_ROWS = 2_000_000, 20_000
 #: The parts of the study, and the function that runs a cell of each.
-PARTS = {"bounded": recover, "by chance": recover_batch, "random features": confirm}
+PARTS = {
+    "bounded": recover,
+    "by chance": recover_batch,
+    "random features": confirm,
+    "real data": compare_halves,
+}
 
 
 def run(out: Path, console: Console, *, command: str, jobs: int, quick: bool) -> None:
@@ -45,14 +52,33 @@ def run(out: Path, console: Console, *, command: str, jobs: int, quick: bool) ->
     """
     start = time.perf_counter()
     file = RowFile(out / "rows.jsonl", {"study": "population", "quick": quick})
-    run_cells(list_cells(quick=quick), work, file, console, jobs=jobs)
-    told = provenance(command, jobs=jobs, seconds=time.perf_counter() - start)
+    names = [] if quick else available()
+    run_cells([*list_cells(quick=quick), *real_cells(names)], work, file, console, jobs=jobs)
+    # A run that was continued took what its cells took, not what was left of it.
+    seconds = max(time.perf_counter() - start, file.seconds / jobs)
+    told = provenance(command, jobs=jobs, seconds=seconds)
     write_report(out, file.rows, told, console)
 
 
 def work(cell: Cell) -> list[Row]:
     """Run one cell and say in every row which part it belongs to."""
     return [_rounded({"part": cell["part"], **row}) for row in PARTS[cell["part"]](cell)]
+
+
+def real_cells(names: Sequence[str]) -> list[Cell]:
+    """List the cells of real data sets.
+
+    Examples
+    --------
+    >>> len(real_cells(["Kin8nm"]))
+    16
+    """
+    return [
+        {"part": "real data", "data": name, "standardize": mode, "seed": seed}
+        for name in names
+        for mode in ("causal", "frozen")
+        for seed in SHUFFLES
+    ]
 
 
 def _rounded(row: Row) -> Row:
