@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 import okspca
-from okspca import diagnostics, errors, features, moments, services, standardize
+from okspca import diagnostics, errors, estimators, features, moments, services, standardize
 
 
 def public_classes() -> Iterator[type]:
-    for module in (okspca, diagnostics, features, moments, services):
+    for module in (okspca, diagnostics, estimators, features, moments, services):
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing):

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from okspca.basis import Basis, Status
-    from okspca.diagnostics import Certificate
-    from okspca.errors import DataError, MergeError, NotReadyError, NumericalError, RankWarning
+    from okspca.diagnostics import Certificate, Stability
+    from okspca.errors import (
+        ConditionError,
+        DataError,
+        MergeError,
+        NotReadyError,
+        NumericalError,
+        RankWarning,
+    )
     from okspca.estimators import OKSPCA
 
 __version__ = "0.1.0"
@@ -19,11 +26,13 @@ _HOMES = {
     "OKSPCA": "okspca.estimators",
     "Basis": "okspca.basis",
     "Certificate": "okspca.diagnostics",
+    "ConditionError": "okspca.errors",
     "DataError": "okspca.errors",
     "MergeError": "okspca.errors",
     "NotReadyError": "okspca.errors",
     "NumericalError": "okspca.errors",
     "RankWarning": "okspca.errors",
+    "Stability": "okspca.diagnostics",
     "Status": "okspca.basis",
 }
 
@@ -31,11 +40,13 @@ __all__ = [
     "OKSPCA",
     "Basis",
     "Certificate",
+    "ConditionError",
     "DataError",
     "MergeError",
     "NotReadyError",
     "NumericalError",
     "RankWarning",
+    "Stability",
     "Status",
     "__version__",
 ]

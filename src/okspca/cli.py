@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
-from okspca import __version__
+from okspca import __version__, reproduce
 
 INTERRUPTED = 130
 SHOW_CURSOR = b"\x1b[?25h"
@@ -23,6 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def _show_version(wanted: bool) -> None:

@@ -80,3 +80,15 @@ class ManyClassesWarning(UserWarning):
     >>> caught[0].category.__name__
     'ManyClassesWarning'
     """
+
+
+class ConditionError(ValueError):
+    """A bound was asked for whose condition does not hold; the message begins with its name.
+
+    Examples
+    --------
+    >>> from okspca.diagnostics.bounds import Confidence
+    >>> Confidence(1.5)
+    Traceback (most recent call last):
+    okspca.errors.ConditionError: confidence: delta=1.5, but it must lie between 0 and 1.
+    """

@@ -13,7 +13,7 @@ import numpy as np
 
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.moments import CrossMoment
-from okspca.moments.arrays import MomentArrays, add_row
+from okspca.moments.arrays import EncodedRows, MomentArrays, add_row
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import bound, compiled
 from okspca.numerics.cosine import cosine_row
@@ -46,12 +46,15 @@ class Lane:
     learn : callable
         Learns that row, given its target.  Returns ``DECLINED`` where the general path must take
         it, ``LEARNED_CONSTANT`` where all inputs or all responses so far were alike.
+    rows : EncodedRows
+        The features and stored target coordinates of the row that was learned last.
     due : int
         Row number at which the pipeline next has something to do besides learning.
     """
 
     x: Floats
     learn: Callable[[LeanTarget], int]
+    rows: EncodedRows
     due: int
 
     def __init__(
@@ -72,8 +75,10 @@ class Lane:
             0.0 if compression is None else compression.tolerance,
             LARGEST,
         )
-        arguments = (self.x, _side(*inputs), moment.arrays, settings)
-        scratch = np.zeros(width), np.empty(D), np.empty(width)
+        side, psi, dropped = _side(*inputs), np.zeros(width), np.zeros(1)
+        arguments = (self.x, side, moment.arrays, settings)
+        scratch = psi, np.empty(D), np.empty(width), dropped
+        self.rows = EncodedRows(side.features[None], psi[None], np.ones(1), dropped)
         if isinstance(targets[1], OneHotMap):
             label_kernel = bound(learn_label, 0, *arguments, scratch)
             self.learn = lambda target: label_kernel(target, *arguments, scratch)
@@ -81,6 +86,8 @@ class Lane:
         y = np.zeros(targets[1].n_inputs)
         directions = np.zeros((0, 1)) if compression is None else compression.directions[:width]
         target_side = _side(*targets)  # type: ignore[arg-type]
+        if compression is None:
+            self.rows = self.rows._replace(coordinates=target_side.features[None])
         rest = (*arguments, target_side, directions.copy(), scratch)
         number_kernel = bound(learn_numbers, y, *rest)
 
@@ -166,16 +173,16 @@ def learn_label(
     inputs: FrontArrays,
     moment: MomentArrays,
     settings: LaneSettings,
-    scratch: tuple[Floats, Floats, Floats],
+    scratch: tuple[Floats, Floats, Floats, Floats],
 ) -> int:
     """Learn a row with the label of a column."""
-    psi, left, right = scratch
+    psi, left, right, _ = scratch
     if column >= psi.shape[0] or not is_usable(x, settings.largest):
         return DECLINED
     front(inputs, x, settings.rule)
-    psi[column] = 1.0
+    for j in range(psi.shape[0]):
+        psi[j] = 1.0 if j == column else 0.0
     add_row(moment, inputs.features, psi, (1.0, settings.forgetting, 0.0), left, right)
-    psi[column] = 0.0
     learn_row(inputs.state, x, 1.0, settings.standardizer_forgetting)
     return LEARNED_CONSTANT if varies_by_rounding(inputs.state) else LEARNED
 
@@ -189,22 +196,21 @@ def learn_numbers(
     settings: LaneSettings,
     targets: FrontArrays,
     directions: Floats,
-    scratch: tuple[Floats, Floats, Floats],
+    scratch: tuple[Floats, Floats, Floats, Floats],
 ) -> int:
     """Learn a row with a numeric response; without directions, the target is not compressed."""
     if not (is_usable(x, settings.largest) and is_usable(y, settings.largest)):
         return DECLINED
-    psi, left, right = scratch
+    psi, left, right, dropped = scratch
     front(targets, y, settings.rule)
-    dropped = 0.0
     if directions.shape[0] > 0:
-        square, dropped = _encode(targets.features, directions, psi)
-        if not dropped <= settings.tolerance * settings.tolerance * square:
+        square, dropped[0] = _encode(targets.features, directions, psi)
+        if not dropped[0] <= settings.tolerance * settings.tolerance * square:
             return DECLINED
     else:
         psi = targets.features
     front(inputs, x, settings.rule)
-    add_row(moment, inputs.features, psi, (1.0, settings.forgetting, dropped), left, right)
+    add_row(moment, inputs.features, psi, (1.0, settings.forgetting, dropped[0]), left, right)
     learn_row(inputs.state, x, 1.0, settings.standardizer_forgetting)
     learn_row(targets.state, y, 1.0, settings.standardizer_forgetting)
     is_constant = varies_by_rounding(inputs.state) or varies_by_rounding(targets.state)

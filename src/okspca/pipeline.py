@@ -15,10 +15,12 @@ import numpy as np
 
 from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport, same_target_report
-from okspca.errors import MergeError, NumericalError
+from okspca.diagnostics.stability import Stability, estimate_stability
+from okspca.diagnostics.words import error_lines
+from okspca.errors import MergeError, NotReadyError, NumericalError
 from okspca.features import FeatureMap, OneHotMap
 from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
-from okspca.moments import CrossMoment, Target
+from okspca.moments import CrossMoment, SubMoments, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
@@ -32,7 +34,7 @@ CHUNK_ROWS = 1024
 FIRST_ANCHOR = 64
 ANCHOR_RETRY = 8
 # The parts whose arrays learning changes in place.
-LEARNING = ("input_standardizer", "target_standardizer", "moment", "service_state")
+LEARNING = ("input_standardizer", "target_standardizer", "moment", "sub_moments", "service_state")
 
 
 class Pipeline:
@@ -52,6 +54,8 @@ class Pipeline:
         Seed of the service's own randomness.
     align : bool
         Keep an anchor that `embedding_basis` is rotated towards.
+    stability : int
+        Number of disjoint sub-moments to keep for :meth:`stability`; 0 keeps none.
 
     Examples
     --------
@@ -76,10 +80,12 @@ class Pipeline:
         n_components: int,
         seed: int = 0,
         align: bool = False,
+        stability: int = 0,
     ) -> None:
         self.input_standardizer, self.input_map = inputs
         self.target_standardizer, self.target_map = targets
         self.moment = moment
+        self.sub_moments = SubMoments(stability, moment) if stability else None
         self.service = service
         self.n_components = n_components
         self.align = align
@@ -132,6 +138,8 @@ class Pipeline:
         learned = lane.learn(target)
         if learned == DECLINED:
             return False
+        if self.sub_moments is not None:
+            self.sub_moments.add_one(lane.rows, self.moment.rows - 1)
         self.rows += 1
         if self.constant_target is not None and (self.constant_target != target).any():
             self.constant_target = None
@@ -189,8 +197,30 @@ class Pipeline:
         C = target.Ct.T * target.scale
         return same_target_report(self.rows, C, (exact.rows.T, sigma), (q, reference_rank), bases)
 
+    def stability(self) -> Stability:
+        """Estimate how far the exact subspace of the rows so far is from the population's."""
+        if self.sub_moments is None:
+            message = "No sub-moments were kept; make the model with stability=8."
+            raise NotReadyError(message)
+        groups = self.sub_moments.arrays(self.moment.rows)
+        return estimate_stability(self.rows, groups, self.n_components, self.target().is_zero)
+
+    def error_lines(self) -> str:
+        """Say how far delivered, exact and population subspace are apart, in two lines."""
+        try:
+            stability: Stability | str = self.stability()
+        except NotReadyError as failure:
+            stability = f"not estimated. {failure}"
+        return error_lines(self.request().certificate, stability)
+
     def check_merge(self, other: Self) -> None:
         """Raise where the other pipeline cannot be pooled into this one."""
+        if _n_groups(self) != _n_groups(other):
+            message = (
+                f"The models keep {_n_groups(self)} and {_n_groups(other)} sub-moments; "
+                "pool models made with the same stability."
+            )
+            raise MergeError(message)
         if self.service != other.service or self.n_components != other.n_components:
             message = "The models differ in their solver or number of components."
             raise MergeError(message)
@@ -231,24 +261,39 @@ class Pipeline:
 
     def _make_writable(self) -> None:
         """Replace arrays that kernels may not write to, as a memory-mapped file gives them."""
-        if not all(is_writable(getattr(self, name)) for name in LEARNING):
+        if not all(is_writable(part) for part in self._parts().values()):
             self.__dict__.update(self._saved())
 
     def _saved(self) -> dict[str, Any]:
         """Everything that learning changes, copied so that it can be put back."""
-        saved = {name: copied(getattr(self, name)) for name in LEARNING}
+        saved = {name: copied(part) for name, part in self._parts().items()}
         shared = {"rows": self.rows, "anchor": self.anchor, "constant_target": self.constant_target}
         return {**saved, **shared, "_lane": None}
+
+    def _parts(self) -> dict[str, Any]:
+        """Return the parts that this pipeline has and that learning changes."""
+        parts = {name: getattr(self, name) for name in LEARNING}
+        return {name: part for name, part in parts.items() if part is not None}
 
     def _merge_targets(self, other: Self) -> None:
         """Pool the moments; a class that one side lacks is a zero column there."""
         mine, theirs = self.target_map, other.target_map
+        clock, compression = self.moment.rows, self.moment.compression
+        groups = [] if other.sub_moments is None else other.sub_moments.groups
         if isinstance(mine, OneHotMap) and isinstance(theirs, OneHotMap):
             mine.learn(theirs.classes)
             columns = mine.index(theirs.classes)[:, 0].astype(np.int64)
             self.moment.merge(other.moment.with_columns(columns, mine.n_features))
+            groups = [group.with_columns(columns, mine.n_features) for group in groups]
         else:
             self.moment.merge(other.moment)
+            basis = self.moment.basis_of(other.moment)
+            if basis is not None:
+                groups = [group.transformed(basis[: group.width].T) for group in groups]
+        if self.sub_moments is not None:
+            if compression is not None and self.moment.compression is None:
+                self.sub_moments.expand(compression)
+            self.sub_moments.merge(groups, clock)
 
     def _learn(self, X: Floats, Y: Floats, weights: Floats) -> None:
         """Learn rows among which nothing is due except, possibly, after the last."""
@@ -261,14 +306,19 @@ class Pipeline:
         if self.constant_target is not None and (self.constant_target != Y).any():
             self.constant_target = None
         self._note_constancy()
+        clock, compression = self.moment.rows, self.moment.compression
+        rows = self.moment.encode(Phi, Psi, weights)
         change = None
         if self.service.scans:
-            rows = self.moment.encode(Phi, Psi, weights)
             self.service.scan(self.service_state, self.moment, rows, self.rows)
         elif X.shape[0] == 1:
-            change = self.moment.update_row(Phi, Psi, weights)
+            change = self.moment.add_one(rows)
         else:
-            self.moment.update(Phi, Psi, weights)
+            self.moment.add(rows)
+        if self.sub_moments is not None:
+            if compression is not None and self.moment.compression is None:
+                self.sub_moments.expand(compression)
+            self.sub_moments.add(rows, clock)
         self.rows += X.shape[0]
         self._lane = None
         self._follow(change)
@@ -312,6 +362,8 @@ class Pipeline:
         targets = self.target_standardizer, self.target_map
         due = self._next_due()
         self._lane = Lane(inputs, targets, self.moment, due)  # type: ignore[arg-type]
+        if self.sub_moments is not None:
+            self.sub_moments.prepare(self.moment.width)
         return self._lane
 
     def __getstate__(self) -> dict[str, Any]:
@@ -344,3 +396,8 @@ class Pipeline:
         if held >= min(self.n_components, most):
             return doubled
         return min(doubled, (t // ANCHOR_RETRY + 1) * ANCHOR_RETRY)
+
+
+def _n_groups(pipeline: Pipeline) -> int:
+    """Number of sub-moments that a pipeline keeps."""
+    return 0 if pipeline.sub_moments is None else len(pipeline.sub_moments)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from okspca.datasets import response_surface, sectors
+from okspca.datasets import friedman, response_surface, sectors, spirals, xor_gauss
 
 N = 200
 
@@ -85,3 +85,37 @@ def test_impossible_sizes_are_named(make: Callable[[], Any], named: str) -> None
 def test_dtypes_select_the_task() -> None:
     assert sectors(5)[1].dtype == np.int64
     assert response_surface(5)[1].dtype == np.float64
+
+
+def test_xor_gauss_has_opposite_corners_of_one_class() -> None:
+    X, y = xor_gauss(4000, 3)
+    signs = np.sign(X[:, 0]) * np.sign(X[:, 1])
+    assert np.mean((signs < 0) == (y == 1)) > 0.99
+    assert abs(np.corrcoef(X[:, 0], y)[0, 1]) < 0.05
+    assert X[:, 2:].std() == pytest.approx(1.0, abs=0.02)
+    corner = np.sign(X[:, :2])
+    assert (X[:, :2] - corner)[np.abs(corner[:, 0]) > 0].std() == pytest.approx(0.3, abs=0.01)
+
+
+def test_spirals_turn_twice_and_keep_negative_radii() -> None:
+    X, y = spirals(4000, 3)
+    random = RandomState(3)
+    u, arm = random.uniform(size=4000), random.randint(3, size=4000)
+    assert np.array_equal(arm, y)
+    theta = 4.0 * np.pi * u + 2.0 * np.pi * arm / 3.0
+    radius = X[:, 0] * np.cos(theta) + X[:, 1] * np.sin(theta)
+    across = -X[:, 0] * np.sin(theta) + X[:, 1] * np.cos(theta)
+    assert np.abs(across).max() < 1e-12
+    assert (radius - u).std() == pytest.approx(0.2, abs=0.01)
+    assert radius.min() < 0.0
+
+
+def test_friedman_follows_its_formula() -> None:
+    X, y = friedman(4000, 3)
+    signal = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
+    noise = y - signal - 10 * X[:, 3] - 5 * X[:, 4]
+    assert (noise.mean(), noise.std()) == (
+        pytest.approx(0.0, abs=0.05),
+        pytest.approx(1.0, abs=0.05),
+    )
+    assert (X.min() >= 0.0, X.max() <= 1.0, X.shape) == (True, True, (4000, 10))

@@ -2,5 +2,16 @@
 
 from okspca.diagnostics.certificate import Certificate, certify
 from okspca.diagnostics.same_target import Comparison, SameTargetReport, compare, gap_bound
+from okspca.diagnostics.stability import Stability
+from okspca.diagnostics.words import error_lines
 
-__all__ = ["Certificate", "Comparison", "SameTargetReport", "certify", "compare", "gap_bound"]
+__all__ = [
+    "Certificate",
+    "Comparison",
+    "SameTargetReport",
+    "Stability",
+    "certify",
+    "compare",
+    "error_lines",
+    "gap_bound",
+]

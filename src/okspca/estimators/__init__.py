@@ -1,5 +1,9 @@
-"""The scikit-learn face of the library."""
+"""The scikit-learn face of the library: OKSPCA, and the methods it is compared with."""
 
+from okspca.estimators.ccipca import CCIPCA
+from okspca.estimators.cipls import CIPLS
 from okspca.estimators.okspca import OKSPCA
+from okspca.estimators.one_vs_rest import OneVsRestReducer
+from okspca.estimators.unreduced import Unreduced
 
-__all__ = ["OKSPCA"]
+__all__ = ["CCIPCA", "CIPLS", "OKSPCA", "OneVsRestReducer", "Unreduced"]

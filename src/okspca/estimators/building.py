@@ -102,7 +102,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     if labels is None and model.target_map is None:
         bandwidths[1] = _bandwidth(model.target_bandwidth, pilot.Y, pilot.weights, targets)
     # Drawn last: where a rule above has failed, the caller's generator has not moved.
-    seeds = _seeds(model.random_state)
+    seeds = seeds_of(model.random_state)
     input_map = model.input_map or _drawn(
         model, pilot.X.shape[1], model.n_random_features, bandwidths[0], seeds[0]
     )
@@ -120,10 +120,11 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         n_components=model.n_components,
         seed=seeds[2],
         align=model.align,
+        stability=model.get_params(deep=False)["stability"],
     )
 
 
-def _seeds(random_state: int | RandomState | np.random.Generator | None) -> list[int]:
+def seeds_of(random_state: int | RandomState | np.random.Generator | None) -> list[int]:
     """Draw the seeds of the input map, the target map and the service, in this order."""
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(np.iinfo(np.int32).max))

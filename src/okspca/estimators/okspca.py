@@ -14,12 +14,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport
+from okspca.diagnostics.stability import Stability
 from okspca.errors import DataError, MergeError, NotReadyError, RankWarning
 from okspca.estimators.building import Rows, build, check_widths, pilot_rows, resolve_service
 from okspca.estimators.data import check_values, where_not_numbers
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.stability import StabilityAttribute
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.numerics.arrays import Floats
@@ -81,6 +83,10 @@ class OKSPCA(
         Factor by which the past fades with every row; 1 forgets nothing.
     forget_standardizers : bool, default=True
         Whether the factor acts on the standardisers too.
+    stability : int, default=0
+        Number of disjoint sub-moments to keep beside the moment, from which :meth:`stability`
+        estimates the statistical error (8 is a good number).  Each row then changes one of them
+        too; memory is that of so many more moments.  0 keeps none and costs nothing.
     align : bool, default=False
         Rotate embeddings towards an anchor that learning renews at 64, 128, 256, ... rows (sooner
         when a late class adds a direction), so that models trained on them keep working while the
@@ -130,6 +136,8 @@ class OKSPCA(
     (2, 0, True)
     """
 
+    stability = StabilityAttribute()
+
     def __init__(
         self,
         n_components: int = 2,
@@ -147,6 +155,7 @@ class OKSPCA(
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
         forget_standardizers: bool = True,
+        stability: int = 0,
         align: bool = False,
         compress: bool = True,
         input_map: FeatureMap | None = None,
@@ -169,6 +178,7 @@ class OKSPCA(
         self.variance_floor = variance_floor
         self.forgetting = forgetting
         self.forget_standardizers = forget_standardizers
+        self.stability = stability
         self.align = align
         self.compress = compress
         self.input_map = input_map
@@ -299,6 +309,28 @@ class OKSPCA(
     def diagnose(self) -> SameTargetReport:
         """Compare the delivered basis with the exact solution of the same moment."""
         return self._ready().report()
+
+    def estimate_stability(self) -> Stability:
+        """Estimate how far the exact basis is from what endless data would give.
+
+        This is the sampling error, which no solver can remove; a certificate is about the other
+        question, how far the delivered basis is from the exact one.  ``model.stability()`` is the
+        same.  The model must have been made with ``stability=8`` or so.
+
+        Returns
+        -------
+        Stability
+            Distance, angles, their intervals and the recommended rank.
+        """
+        return self._ready().stability()
+
+    def error_lines(self) -> str:
+        """Say in two lines how far delivered, exact and population subspace are apart."""
+        return self._ready().error_lines()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; ``stability`` is the number, not the method."""
+        return {**super().get_params(deep), "stability": self.__dict__["stability"]}
 
     def solver_health(self) -> dict[str, float]:
         """Counters and numbers of the solver's maintenance (clips, re-initialisations, ...)."""

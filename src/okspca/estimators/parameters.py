@@ -23,6 +23,8 @@ POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
     "target_bandwidth": ("sqrt-dim", "median"),
     "variance_floor": ("relative", "paper"),
 }
+#: Numbers of sub-moments that `stability` may ask for.
+GROUPS = (0, *range(4, 65, 2))
 READY_MADE: dict[str, type] = {
     "input_map": FeatureMap,
     "target_map": FeatureMap,
@@ -35,7 +37,7 @@ def check_parameters(model: Any) -> None:
     """Raise for the first parameter whose value cannot be used."""
     for name in ("n_components", "n_random_features", "n_target_features"):
         value = getattr(model, name)
-        if not _is_count(value) and not (value is None and name == "n_target_features"):
+        if not is_count(value) and not (value is None and name == "n_target_features"):
             reject(name, value, "a positive whole number")
     for name, allowed in CHOICES.items():
         value = getattr(model, name)
@@ -43,10 +45,14 @@ def check_parameters(model: Any) -> None:
             reject(name, value, f"one of {', '.join(map(repr, allowed))}")
     for name, named in POSITIVE_OR_NAMED.items():
         value = getattr(model, name)
-        if value not in named and not _is_positive(value):
+        if value not in named and not is_positive(value):
             reject(name, value, f"a positive number or one of {', '.join(map(repr, named))}")
-    if not (_is_positive(model.forgetting) and model.forgetting <= 1.0):
+    if not (is_positive(model.forgetting) and model.forgetting <= 1.0):
         reject("forgetting", model.forgetting, "a number above 0 and at most 1")
+    groups = model.get_params(deep=False)["stability"]
+    if not isinstance(groups, numbers.Integral) or int(groups) not in GROUPS:
+        even = f"0 (off) or an even whole number from {GROUPS[1]} to {GROUPS[-1]}"
+        reject("stability", groups, even)
     for name in ("align", "compress", "forget_standardizers"):
         value = getattr(model, name)
         if not isinstance(value, bool | np.bool_):
@@ -79,12 +85,12 @@ def _check_objects(model: Any) -> None:
         check_width(model.n_components, model.input_map.n_features)
 
 
-def _is_count(value: object) -> bool:
+def is_count(value: object) -> bool:
     """Whether a value is a positive whole number."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
-def _is_positive(value: object) -> bool:
+def is_positive(value: object) -> bool:
     """Whether a value is a positive finite number."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return False

@@ -2,6 +2,14 @@
 
 from okspca.moments.arrays import MomentArrays, Target
 from okspca.moments.cross_moment import CrossMoment
+from okspca.moments.sub_moments import GroupArrays, SubMoments
 from okspca.moments.target_compression import TargetCompression
 
-__all__ = ["CrossMoment", "MomentArrays", "Target", "TargetCompression"]
+__all__ = [
+    "CrossMoment",
+    "GroupArrays",
+    "MomentArrays",
+    "SubMoments",
+    "Target",
+    "TargetCompression",
+]

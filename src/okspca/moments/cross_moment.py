@@ -150,24 +150,30 @@ class CrossMoment:
             else:
                 self._decompress()
                 dropped = np.zeros(Psi.shape[0])
-        self._widen(Psi.shape[1])
+        self.widen(Psi.shape[1])
         return EncodedRows(Phi, np.ascontiguousarray(Psi), weights, dropped)
 
     def update(self, Phi: Floats, Psi: Floats, weights: Floats) -> None:
         """Learn a block of rows by matrix products."""
-        if Phi.shape[0] == 1:
-            self.update_row(Phi, Psi, weights)
+        self.add(self.encode(Phi, Psi, weights))
+
+    def add(self, rows: EncodedRows) -> None:
+        """Learn a block of rows that :meth:`encode` has described."""
+        n = rows.Phi.shape[0]
+        if n == 1:
+            self.add_one(rows)
             return
-        rows = self.encode(Phi, Psi, weights)
-        n = Phi.shape[0]
-        faded = weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
+        faded = rows.weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
         block_weight = float(faded.sum())
         self._pool(summary(rows, faded / block_weight, block_weight), block_weight, n)
 
     def update_row(self, Phi: Floats, Psi: Floats, weights: Floats) -> Change:
         """Learn one row (given as one-row matrices) and return the change it made to ``sums``."""
-        rows = self.encode(Phi, Psi, weights)
-        left, right = np.empty(Phi.shape[1]), np.empty(self.width)
+        return self.add_one(self.encode(Phi, Psi, weights))
+
+    def add_one(self, rows: EncodedRows) -> Change:
+        """Learn the one row that :meth:`encode` has described."""
+        left, right = np.empty(rows.Phi.shape[1]), np.empty(self.width)
         scale = add_encoded(self.arrays, rows, 0, self.forgetting, left, right)
         return Change(left, right, scale)
 
@@ -195,12 +201,33 @@ class CrossMoment:
             mine.sums.shape[1], n_right, forgetting=self.forgetting, labels=self.labels
         )
         used = columns[: self._width]
-        moved._widen(int(used.max(initial=-1)) + 1)
+        moved.widen(int(used.max(initial=-1)) + 1)
         moved.arrays.sums[used] = mine.sums
         moved.arrays.right_mean[used] = mine.right_mean
         moved.arrays.left_mean[...] = mine.left_mean
         moved.arrays.totals[...] = mine.totals
         return moved
+
+    def basis_of(self, other: Self) -> Floats | None:
+        """The other's stored coordinates as rows over those of this moment, which includes it.
+
+        None where both store the same coordinates.
+        """
+        if other.compression is None:
+            return None
+        if self.compression is None:
+            return other.compression.directions
+        return self.compression.include(other.compression)
+
+    def transformed(self, basis: Floats) -> "CrossMoment":
+        """Return a plain copy whose target coordinates are ``basis`` times the stored ones."""
+        mine = self.arrays
+        turned = CrossMoment(mine.sums.shape[1], basis.shape[0], forgetting=self.forgetting)
+        turned.arrays.sums[...] = basis @ mine.sums
+        turned.arrays.right_mean[...] = basis @ mine.right_mean
+        turned.arrays.left_mean[...] = mine.left_mean
+        turned.arrays.totals[...] = mine.totals
+        return turned
 
     def target(self) -> Target:
         """Snapshot of C̄ for services."""
@@ -238,7 +265,7 @@ class CrossMoment:
         if self.compression is not None and other.compression is not None:
             basis = self.compression.include(other.compression)
             if self.compression.is_worthwhile:
-                self._widen(self.compression.rank)
+                self.widen(self.compression.rank)
                 return MomentArrays(
                     basis.T @ theirs.sums,
                     theirs.left_mean,
@@ -248,7 +275,7 @@ class CrossMoment:
         self._decompress()
         sums = other._expanded(theirs.sums)
         right_mean = other._expanded(theirs.right_mean[:, np.newaxis])[:, 0]
-        self._widen(sums.shape[0])
+        self.widen(sums.shape[0])
         missing = self._width - sums.shape[0]
         return theirs._replace(
             sums=np.pad(sums, ((0, missing), (0, 0))), right_mean=np.pad(right_mean, (0, missing))
@@ -279,7 +306,7 @@ class CrossMoment:
         self._buffer, self._width, self.compression = sums, sums.shape[0], None
         self._arrays = None
 
-    def _widen(self, width: int) -> None:
+    def widen(self, width: int) -> None:
         """Append zero rows; capacity doubles, so many late classes cost no quadratic copying."""
         if width <= self._width:
             return

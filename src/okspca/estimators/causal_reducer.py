@@ -1,0 +1,242 @@
+"""What the comparators share: a causal front end, checks, and learning a block whole or not at all.
+
+A comparator sees ``phi(S(x))``: the input standardised by the rows before it (or as it is), then
+mapped to random Fourier features (or as it is).  Subclasses keep their numbers in one state object
+and advance it by a compiled scan over rows, so that the way a stream is cut into blocks changes
+nothing but the last digits of the features.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from okspca.errors import DataError
+from okspca.estimators.building import seeds_of, variance_rule
+from okspca.estimators.data import check_numbers, check_values, where_not_numbers
+from okspca.estimators.parameters import is_count, is_positive
+from okspca.features import FeatureMap, FourierMap, IdentityMap
+from okspca.features.bandwidth import sqrt_dimension
+from okspca.numerics.arrays import Floats, copied
+from okspca.pipeline import CHUNK_ROWS
+from okspca.services.checks import reject
+from okspca.standardize import CausalStandardizer, NoStandardizer, Standardizer
+
+
+@dataclass
+class FrontEnd:
+    """How a row becomes features, and how the response is scaled."""
+
+    inputs: Standardizer
+    input_map: FeatureMap
+    targets: Standardizer
+
+    def embed(self, X: Floats) -> Floats:
+        """Features of rows as the next observation would have them; learns nothing."""
+        return self.input_map.transform(self.inputs.transform(X))
+
+    def scan(self, X: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Features and scaled responses of rows, each by the rows before it; then learn them."""
+        weights = np.ones(X.shape[0])
+        Phi = self.input_map.transform(self.inputs.scan(X, weights))
+        return np.ascontiguousarray(Phi), self.targets.scan(y, weights)[:, 0]
+
+    def copy(self) -> "FrontEnd":
+        """Copy what learning changes."""
+        return FrontEnd(copied(self.inputs), self.input_map, copied(self.targets))
+
+
+class CausalReducer(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+):
+    """Base of the comparators; see :class:`~okspca.estimators.CIPLS` for the parameters."""
+
+    #: Whether learning needs a response.
+    supervised: ClassVar[bool] = False
+
+    n_random_features: int | None
+    bandwidth: str | float
+    standardize: str | None
+    variance_floor: str | float
+    input_map: FeatureMap | None
+    random_state: int | RandomState | None
+    _front: FrontEnd
+    _state: Any
+    _seen: int
+
+    @abstractmethod
+    def _start(self, n_features: int) -> Any:
+        """Make the state for rows of so many features."""
+
+    @abstractmethod
+    def _scan(self, state: Any, Phi: Floats, y: Floats) -> None:
+        """Learn rows in order, changing the arrays of the state in place."""
+
+    @abstractmethod
+    def _project(self, state: Any, Phi: Floats) -> Floats:
+        """Embed features."""
+
+    @abstractmethod
+    def _width(self, n_features: int) -> int:
+        """Number of columns of an embedding."""
+
+    def _check_parameters(self) -> None:
+        """Raise for a parameter whose value cannot be used."""
+        if self.n_random_features is not None and not is_count(self.n_random_features):
+            reject("n_random_features", self.n_random_features, "a positive whole number or None")
+        if self.bandwidth != "sqrt-dim" and not is_positive(self.bandwidth):
+            reject("bandwidth", self.bandwidth, "a positive number or 'sqrt-dim'")
+        if self.standardize not in ("causal", None):
+            reject("standardize", self.standardize, "'causal' or None")
+        if self.variance_floor not in ("relative", "paper") and not is_positive(
+            self.variance_floor
+        ):
+            reject("variance_floor", self.variance_floor, "'relative', 'paper' or a number")
+        if self.input_map is not None and not isinstance(self.input_map, FeatureMap):
+            reject("input_map", self.input_map, "a FeatureMap or None")
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Forget everything and learn these rows, in their order."""
+        return self._learn(X, y, fresh=True)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Learn a block of any size; it is rejected whole where anything in it is wrong."""
+        return self._learn(X, y, fresh=not self.__sklearn_is_fitted__())
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Embed rows with the present state; learns nothing."""
+        check_is_fitted(self)
+        checked = self._checked(X, reset=False)
+        out = np.empty((checked.shape[0], self._n_features_out))
+        for start in range(0, checked.shape[0], CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            out[rows] = self._project(self._state, self._front.embed(checked[rows]))
+        return out
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of rows learned."""
+        return int(self._fitted("n_samples_seen_")._seen)
+
+    @property
+    def input_map_(self) -> FeatureMap:
+        """The map in use."""
+        return self._fitted("input_map_")._front.input_map
+
+    @property
+    def input_standardizer_(self) -> Standardizer:
+        """The standardiser of the inputs in use."""
+        return self._fitted("input_standardizer_")._front.inputs
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether any rows were learned."""
+        return "_state" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn whether y is required."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.supervised
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of an embedding."""
+        front = self._fitted("the number of output features")._front
+        return self._width(front.input_map.n_features)
+
+    def _fitted(self, name: str) -> Self:
+        """Return self, or raise as an attribute that does not exist yet would."""
+        if not self.__sklearn_is_fitted__():
+            message = f"{name} exists only after rows were learned."
+            raise AttributeError(message)
+        return self
+
+    def _learn(self, X: Any, y: Any, *, fresh: bool) -> Self:
+        """Check a block, learn it on copies, and take them over at the end."""
+        if fresh:
+            self._check_parameters()
+        checked = self._checked(X, reset=fresh)
+        numbers = self._response(y, checked.shape[0])
+        if fresh:
+            front = self._front_end(checked.shape[1])
+            state, seen = self._start(front.input_map.n_features), 0
+        else:
+            front, state, seen = self._front.copy(), _copied_state(self._state), self._seen
+        for start in range(0, checked.shape[0], CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            self._scan(state, *front.scan(checked[rows], numbers[rows]))
+        self._front, self._state, self._seen = front, state, seen + checked.shape[0]
+        return self
+
+    def _checked(self, X: Any, *, reset: bool) -> Floats:
+        """scikit-learn's checks, and ours, of the inputs."""
+        try:
+            checked: Floats = validate_data(
+                self, X, reset=reset, dtype=np.float64, ensure_all_finite=False
+            )
+        except ValueError as failure:
+            raise DataError(where_not_numbers(X) or str(failure)) from failure
+        check_values(checked, "X")
+        return checked
+
+    def _response(self, y: Any, n_rows: int) -> Floats:
+        """Return one number per row; zeros where the method takes no response."""
+        if not self.supervised:
+            return np.zeros((n_rows, 1))
+        if y is None:
+            message = (
+                f"This {type(self).__name__} estimator requires y to be passed, "
+                "but the target y is None."
+            )
+            raise DataError(message)
+        numbers = check_numbers(y, n_rows)
+        if numbers.shape[1] != 1:
+            message = f"y has {numbers.shape[1]} columns; {type(self).__name__} takes one response."
+            raise DataError(message)
+        return numbers
+
+    def _front_end(self, n_inputs: int) -> FrontEnd:
+        """Build the standardisers and the map."""
+        inputs: Standardizer = NoStandardizer()
+        targets: Standardizer = NoStandardizer()
+        if self.standardize == "causal":
+            rule = variance_rule(self.variance_floor)
+            inputs = CausalStandardizer(n_inputs, rule)
+            targets = CausalStandardizer(1, rule) if self._scales_response() else targets
+        return FrontEnd(inputs, self._map(n_inputs), targets)
+
+    def _scales_response(self) -> bool:
+        """Whether the response goes through a standardiser of its own."""
+        return self.supervised
+
+    def _map(self, n_inputs: int) -> FeatureMap:
+        """Return the ready-made map, a drawn one, or the identity."""
+        if self.input_map is not None:
+            if self.input_map.n_inputs != n_inputs:
+                message = (
+                    f"X has {n_inputs} columns, but input_map takes {self.input_map.n_inputs}."
+                )
+                raise DataError(message)
+            return self.input_map
+        if self.n_random_features is None:
+            return IdentityMap(n_inputs)
+        width = sqrt_dimension(n_inputs) if self.bandwidth == "sqrt-dim" else float(self.bandwidth)
+        return FourierMap.sample(
+            n_inputs,
+            self.n_random_features,
+            bandwidth=width,
+            seed=seeds_of(self.random_state)[0],
+        )
+
+
+def _copied_state(state: Any) -> Any:
+    """Copy a named tuple of arrays."""
+    return type(state)(*(np.array(array) for array in state))

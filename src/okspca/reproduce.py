@@ -1,0 +1,21 @@
+"""`okspca reproduce`: one command per study of the paper.
+
+To add a study, write `studies/<name>/command.py` with a function ``command`` that Typer can read
+(its docstring is the help text, its arguments are the options), and enter the name below.  That
+file should import its heavy parts inside the function, so that `okspca --help` stays quick.
+"""
+
+from importlib import import_module
+
+import typer
+
+STUDIES = ("prediction", "population")
+
+app = typer.Typer(
+    help="Run a study of the paper again and set our numbers beside the published ones.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for name in STUDIES:
+    app.command(name)(import_module(f"okspca.studies.{name}.command").command)

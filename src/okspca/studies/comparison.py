@@ -1,0 +1,251 @@
+r"""A published number beside ours: how close counts as agreement, and whether it agrees.
+
+Every study writes one `comparison.csv`.  A line names the artefact (a table, a figure, the running
+text), the row and column in it, the published value, ours, the tolerance in words and the verdict.
+
+A tolerance is an object with ``accepts(paper, ours)`` and words for people (``str``)::
+
+    Within(width)         |ours - paper| <= width
+    Factor(factor, seen)  ours within that factor of paper, or paper inside our seeds' range
+    Decades(width)        |log10(1 - ours) - log10(1 - paper)| <= width, for shares close to one
+    Same()                equal, for settings and sizes
+
+A published number is rounded, so every tolerance is widened by half a unit of its last digit.
+"""
+
+import csv
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+class Verdict(StrEnum):
+    """What became of a published number.
+
+    Examples
+    --------
+    >>> str(Verdict.AGREES)
+    'agrees'
+    """
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    #: This run did not produce the number (a part was left out with --tasks or --quick).
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Within:
+    """Agreement to an absolute width.
+
+    Examples
+    --------
+    >>> Within(0.02).accepts(0.66, 0.67), Within(0.02).accepts(0.66, 0.63)
+    (True, False)
+    """
+
+    width: float
+    words: str = ""
+
+    def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
+        """Whether ours is close enough."""
+        return abs(ours - paper) <= self.width + rounding
+
+    def __str__(self) -> str:
+        """Say it."""
+        return f"±{self.width:.3g}{' ' if self.words else ''}{self.words}"
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Agreement up to a factor, or the published value inside what our seeds gave.
+
+    Examples
+    --------
+    >>> Factor(2.0).accepts(1.0, 1.9), Factor(2.0, (0.1, 9.0)).accepts(1.0, 3.0)
+    (True, True)
+    """
+
+    factor: float
+    seen: tuple[float, float] | None = None
+
+    def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
+        """Whether ours is close enough."""
+        if abs(ours - paper) <= rounding:
+            return True
+        low, high = sorted((abs(paper), abs(ours)))
+        near = paper * ours > 0.0 and high - rounding <= self.factor * low
+        return near or (self.seen is not None and self.seen[0] <= paper <= self.seen[1])
+
+    def __str__(self) -> str:
+        """Say it."""
+        if self.seen is None:
+            return f"factor {self.factor:g}"
+        return f"factor {self.factor:g}, or in our range {self.seen[0]:.4g} to {self.seen[1]:.4g}"
+
+
+@dataclass(frozen=True)
+class Decades:
+    """Agreement of how much a share lacks to one, in decades.
+
+    Examples
+    --------
+    >>> Decades(0.5).accepts(0.9999, 0.9998), Decades(0.5).accepts(0.9999, 0.999)
+    (True, False)
+    """
+
+    width: float
+
+    def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
+        """Whether ours is close enough; a printed 1.000000 is anything that rounds to it."""
+        lacking = max(1.0 - ours, 1e-16)
+        low = math.log10(max(1.0 - paper - rounding, 1e-16)) - self.width
+        high = math.log10(max(1.0 - paper + rounding, 1e-16)) + self.width
+        return low <= math.log10(lacking) <= high
+
+    def __str__(self) -> str:
+        """Say it."""
+        return f"log10(1-value) ±{self.width:g}"
+
+
+@dataclass(frozen=True)
+class Same:
+    """Equality, for settings and sizes.
+
+    Examples
+    --------
+    >>> Same().accepts(4000, 4000)
+    True
+    """
+
+    def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
+        """Whether ours is the same number."""
+        return abs(ours - paper) <= rounding * (1.0 + 1e-9)
+
+    def __str__(self) -> str:
+        """Say it."""
+        return "equal"
+
+
+Tolerance = Within | Factor | Decades | Same
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line of `comparison.csv`.
+
+    Attributes
+    ----------
+    artefact, row, column : str
+        Where the number stands in the paper.
+    paper : str
+        The number as printed there.
+    ours : float or None
+        What this run gave; None where it did not produce it.
+    tolerance : str
+        In words.
+    verdict : Verdict
+        Agrees, differs, or not run.
+    note : str
+        Anything a reader must know, such as other data than the paper's.
+
+    Examples
+    --------
+    >>> compared("tab", "Kin8nm", "Raw-X", "0.404", 0.4043, Within(0.02)).verdict.value
+    'agrees'
+    """
+
+    artefact: str
+    row: str
+    column: str
+    paper: str
+    ours: float | None
+    tolerance: str
+    verdict: Verdict
+    note: str = ""
+
+
+def compared(
+    artefact: str,
+    row: str,
+    column: str,
+    paper: str,
+    ours: float | None,
+    tolerance: Tolerance,
+    note: str = "",
+) -> Comparison:
+    """Compare a number as the paper prints it (text, so that its digits are known) with ours."""
+    if ours is None or math.isnan(ours):
+        verdict = Verdict.NOT_RUN
+    else:
+        close = tolerance.accepts(float(paper.replace(",", "")), ours, rounding_of(paper))
+        verdict = Verdict.AGREES if close else Verdict.DIFFERS
+    ours = None if verdict is Verdict.NOT_RUN else ours
+    return Comparison(artefact, row, column, paper, ours, str(tolerance), verdict, note)
+
+
+def rounding_of(printed: str) -> float:
+    """Half a unit of the last printed digit.
+
+    Examples
+    --------
+    >>> rounding_of("0.413"), rounding_of("-3.897e-07"), rounding_of("4,000")
+    (0.0005, 5e-11, 0.0)
+    """
+    mantissa, _, exponent = printed.replace(",", "").lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    if decimals == 0 and not exponent:
+        return 0.0
+    return 0.5 * 10.0 ** (int(exponent or 0) - decimals)
+
+
+def score_tolerance(ours: ArrayLike, paper_sd: float | None = None, least: float = 0.02) -> Within:
+    """Two standard errors of the difference of two means over as many seeds, or ``least``.
+
+    The paper's standard deviation is used for its side where it is printed, ours otherwise.
+
+    Examples
+    --------
+    >>> str(score_tolerance([0.6, 0.7, 0.8, 0.5]))
+    '±0.183 (2 SE)'
+    """
+    values = np.asarray(ours, dtype=np.float64)
+    if values.size < 2:
+        return Within(least)
+    variance = float(np.var(values, ddof=1))
+    theirs = variance if paper_sd is None else paper_sd**2
+    width = 2.0 * math.sqrt((variance + theirs) / values.size)
+    return Within(width, "(2 SE)") if width > least else Within(least)
+
+
+def seeds_range(values: ArrayLike) -> tuple[float, float]:
+    """Smallest and largest value over the seeds."""
+    array = np.asarray(values, dtype=np.float64)
+    return float(array.min()), float(array.max())
+
+
+def agreement(lines: Iterable[Comparison]) -> tuple[int, int]:
+    """How many lines agree, of how many that were run."""
+    verdicts = [line.verdict for line in lines if line.verdict is not Verdict.NOT_RUN]
+    return verdicts.count(Verdict.AGREES), len(verdicts)
+
+
+def write_comparison(path: Path, lines: Sequence[Comparison]) -> None:
+    """Write `comparison.csv`."""
+    names = [field.name for field in fields(Comparison)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        for line in lines:
+            values = [getattr(line, name) for name in names]
+            writer.writerow(["" if v is None else _plain(v) for v in values])
+
+
+def _plain(value: object) -> object:
+    """Write floats with enough digits for any reader, and not more."""
+    return f"{value:.7g}" if isinstance(value, float) else value

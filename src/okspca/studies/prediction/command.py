@@ -1,0 +1,45 @@
+"""`okspca reproduce prediction`: reads the options; the heavy parts are imported when it runs."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from okspca.studies.provenance import command_line
+
+
+def command(
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(help="A task, such as Kin8nm; can be given several times. All by default."),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=10, help="How many of the ten seeds, from 100 on.")
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="Only show that everything runs: two seeds, few rows, what data are there.",
+        ),
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    out: Annotated[
+        Path, typer.Option(help="Folder for rows, tables, figures and the page.")
+    ] = Path("results/prediction"),
+) -> None:
+    """Six tasks, ten seeds: scores, controls and same-target diagnostics (sections 3, S2 and S3).
+
+    A run that was stopped goes on where it was when the same command is given again.
+    """
+    study = import_module("okspca.studies.prediction.study")
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    try:
+        plan = study.planned(tasks or [], seeds, quick=quick)
+        study.reproduce(plan, out, console, jobs=jobs, command=command_line(sys.argv))
+    except (OSError, ValueError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error

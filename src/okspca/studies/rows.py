@@ -1,0 +1,108 @@
+"""Results on disk as they come: a run that was stopped goes on where it was.
+
+One line of JSON per finished cell, appended and flushed at once::
+
+    {"cell": {"task": "Kin8nm", "seed": 100}, "seconds": 3.1, "rows": [{...}, ...]}
+
+The first line holds the settings of the run; a file with other settings is not continued.  A line
+that was cut off by an interrupt is dropped when the file is opened again.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+class OtherSettingsError(ValueError):
+    """The rows on disk belong to a run with other settings."""
+
+
+class RowFile:
+    """The rows of a run.
+
+    Parameters
+    ----------
+    path : Path
+        File of JSON lines; it is created, and continued where it exists.
+    settings : mapping
+        What the rows depend on, in plain values; continuing with other settings is refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = RowFile(Path(folder.name) / "rows.jsonl", {"seeds": 2})
+    >>> file.add({"seed": 100}, [{"seed": 100, "score": 0.5}], seconds=0.1)
+    >>> file.has({"seed": 100}), file.has({"seed": 101})
+    (True, False)
+    >>> RowFile(file.path, {"seeds": 2}).rows
+    [{'seed': 100, 'score': 0.5}]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+        self.path = path
+        self.settings = json.loads(json.dumps(dict(settings)))
+        self._lines: dict[str, Row] = {}
+        if path.exists():
+            self._read()
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._append({"settings": self.settings})
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows of all finished cells, in the order in which the cells were finished."""
+        return [row for line in self._lines.values() for row in line["rows"]]
+
+    @property
+    def seconds(self) -> float:
+        """What the finished cells took, added up."""
+        return float(sum(line["seconds"] for line in self._lines.values()))
+
+    def has(self, cell: Mapping[str, Any]) -> bool:
+        """Whether a cell is finished."""
+        return _key(cell) in self._lines
+
+    def add(self, cell: Mapping[str, Any], rows: Sequence[Row], *, seconds: float) -> None:
+        """Append a finished cell."""
+        line = {"cell": dict(cell), "seconds": round(seconds, 3), "rows": list(rows)}
+        self._append(line)
+        self._lines[_key(cell)] = line
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        """Write one line, whole."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+    def _read(self) -> None:
+        """Take over what is there; cut off a line that was not finished."""
+        text = self.path.read_text(encoding="utf-8")
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            self.path.write_text(whole, encoding="utf-8")
+        lines = list(_parsed(whole))
+        if not lines:
+            self._append({"settings": self.settings})
+            return
+        if lines[0].get("settings") != self.settings:
+            message = (
+                f"{self.path} holds rows of a run with other settings; "
+                "choose another --out, or remove that file to start again."
+            )
+            raise OtherSettingsError(message)
+        self._lines = {_key(line["cell"]): line for line in lines[1:]}
+
+
+def _parsed(text: str) -> Iterator[Row]:
+    """Parse line by line."""
+    for line in text.splitlines():
+        yield json.loads(line)
+
+
+def _key(cell: Mapping[str, Any]) -> str:
+    """Name a cell."""
+    return json.dumps(dict(cell), sort_keys=True)
