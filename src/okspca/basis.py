@@ -112,12 +112,22 @@ class Basis:
         vectors: Floats,
         singular_values: Floats,
         t: int,
-        certificate: Certificate,
+        certificate: Certificate | None,
     ) -> Self:
         """Make a valid basis from arrays that nobody else holds; they become read-only."""
         vectors.setflags(write=False)
         singular_values.setflags(write=False)
-        return cls(vectors, singular_values, t, 0, Status.VALID, certificate)
+        # Past the constructor: it sets every field of a frozen class by a call of its own.
+        basis = object.__new__(cls)
+        basis.__dict__.update(
+            vectors=vectors,
+            singular_values=singular_values,
+            built_at=t,
+            age=0,
+            status=Status.VALID,
+            certificate=certificate,
+        )
+        return basis
 
     @classmethod
     def missing(cls, n_features: int, status: Status, *, built_at: int, age: int = 0) -> Self:

@@ -8,6 +8,7 @@ block, an alignment anchor), so where a block ends decides nothing.
 Rooms meet here in plain arrays; this is the only module that knows them all.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ from okspca.numerics.arrays import Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import aligned
+from okspca.reading import Readable
 from okspca.services import Service
 from okspca.services.answers import certificate_of
 from okspca.standardize import Standardizer
@@ -37,7 +39,7 @@ ANCHOR_RETRY = 8
 LEARNING = ("input_standardizer", "target_standardizer", "moment", "sub_moments", "service_state")
 
 
-class Pipeline:
+class Pipeline(Readable):
     """Causal front end, moment and service, advanced together.
 
     Parameters
@@ -112,7 +114,8 @@ class Pipeline:
         state is put back to what it was before the first row.
         """
         self._make_writable()
-        saved = self._saved()
+        before = self.published = self.twin()
+        self.version += 1
         try:
             start, n = 0, X.shape[0]
             while start < n:
@@ -120,8 +123,18 @@ class Pipeline:
                 self._learn(X[start:stop], Y[start:stop], weights[start:stop])
                 start = stop
         except BaseException:
-            self.__dict__.update(saved)
+            # Copies again: a reader may still hold what was published.
+            self.__dict__.update(before._saved())
             raise
+        finally:
+            self.version += 1
+            self.published = None
+
+    def twin(self) -> Self:
+        """Return a copy that shares nothing that learning changes."""
+        twin = copy.copy(self)
+        twin.__dict__.update(self._saved())
+        return twin
 
     def learn_lean(self, x: Floats | Sequence[float], target: LeanTarget) -> bool:
         """Learn one row by the fused kernel (``target``: the response, or the column of a class).
@@ -135,27 +148,38 @@ class Pipeline:
             np.copyto(lane.x, x)
         except (TypeError, ValueError):  # not plain numbers: the general path says what is wrong
             return False
-        learned = lane.learn(target)
-        if learned == DECLINED:
-            return False
-        if self.sub_moments is not None:
-            self.sub_moments.add_one(lane.rows, self.moment.rows - 1)
-        self.rows += 1
-        if self.constant_target is not None and (self.constant_target != target).any():
-            self.constant_target = None
-        self.moment.is_constant = learned == LEARNED_CONSTANT or self.constant_target is not None
-        if self.service.scans:
-            self.service.follow_row(self.service_state, self.moment, self.rows)
-        if self.rows >= lane.due:
-            self._follow(None)
-            lane.due = self._next_due()
+        self.version += 1
+        try:
+            learned = lane.learn(target)
+            if learned == DECLINED:
+                return False
+            self.rows += 1
+            if self.constant_target is not None and (self.constant_target != target).any():
+                self.constant_target = None
+            is_constant = learned == LEARNED_CONSTANT or self.constant_target is not None
+            self.moment.is_constant = is_constant
+            if self.sub_moments is not None:
+                self.sub_moments.add_one(lane.rows, self.moment.rows - 1)
+            if self.service.scans:
+                self.service.follow_row(self.service_state, self.moment, self.rows)
+            if self.rows >= lane.due:
+                self._follow(None)
+                lane.due = self._next_due()
+        finally:
+            self.version += 1
         return True
 
     def request(self) -> Basis:
-        """Supply a basis of the current moment."""
+        """Supply a certified basis of the current moment."""
         if self.rows == 0:
             return Basis.not_initialised(self.input_map.n_features)
         return self.service.serve(self.service_state, self.moment, self.rows)
+
+    def request_uncertified(self) -> Basis:
+        """Supply a basis without its certificate."""
+        if self.rows == 0:
+            return Basis.not_initialised(self.input_map.n_features)
+        return self.service.serve_uncertified(self.service_state, self.moment, self.rows)
 
     def maintained(self) -> Basis:
         """Return all columns a tracking service maintains; for others, the requested basis."""
@@ -175,6 +199,10 @@ class Pipeline:
         if self.align and self.anchor is not None and basis.rank and self.anchor.shape[1]:
             vectors = aligned(vectors, self.anchor)
         return np.pad(vectors, ((0, 0), (0, self.n_components - basis.rank)))
+
+    def embedding(self) -> tuple[Standardizer, Floats]:
+        """What embeds rows as of now: a copy of the input standardiser, and the columns."""
+        return copied(self.input_standardizer), self.embedding_basis()
 
     def target(self) -> Target:
         """The current moment as services see it."""
@@ -368,7 +396,7 @@ class Pipeline:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the bound kernel out of copies and files; it is made anew when needed."""
-        return {**self.__dict__, "_lane": None}
+        return {**super().__getstate__(), "_lane": None}
 
     def _period(self) -> int | None:
         """How often the service wants to follow the stream."""

@@ -29,8 +29,8 @@ gap is proven the distance is None: nothing is invented.
 """
 
 import math
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,7 @@ UNPROVEN = -1.0
 _RIGHT_ANGLE = math.sqrt(2.0)
 
 
-@dataclass(frozen=True)
-class Certificate:
+class Certificate(NamedTuple):
     """Proven bounds on one delivered basis, for the moment at the time of the request.
 
     Attributes

@@ -25,15 +25,13 @@ class FittedAttributes:
     @property
     def components_(self) -> Floats:
         """What `transform` multiplies with, one component per row."""
-        return np.ascontiguousarray(self._fitted("components_").embedding_basis().T)
+        columns = self._fitted("components_").read(Pipeline.embedding_basis)
+        return np.ascontiguousarray(columns.T)
 
     @property
     def singular_values_(self) -> Floats:
         """Singular values of C̄ (divisor: total weight) along the components."""
-        pipeline = self._fitted("singular_values_")
-        target = pipeline.target()
-        norms: Floats = np.linalg.norm(target.Ct @ pipeline.embedding_basis(), axis=0)
-        return norms * target.scale
+        return self._fitted("singular_values_").read(_values_along_components)
 
     @property
     def moment_(self) -> CrossMoment:
@@ -85,3 +83,10 @@ class FittedAttributes:
             message = f"{name} exists only after enough rows were learned."
             raise AttributeError(message)
         return pipeline
+
+
+def _values_along_components(pipeline: Pipeline) -> Floats:
+    """Norms of C̄ transposed times each column that embeddings use."""
+    target = pipeline.target()
+    norms: Floats = np.linalg.norm(target.Ct @ pipeline.embedding_basis(), axis=0)
+    return norms * target.scale

@@ -90,7 +90,7 @@ class CrossMoment:
         self._left_mean = np.zeros(n_left)
         self._right_mean = np.zeros(width)
         self._totals = np.zeros(5)
-        self._arrays: MomentArrays | None = None
+        self.renew_views()
 
     @property
     def weight(self) -> float:
@@ -110,10 +110,6 @@ class CrossMoment:
     @property
     def arrays(self) -> MomentArrays:
         """The live arrays, for kernels that change them in place."""
-        if self._arrays is None:
-            self._arrays = MomentArrays(
-                self._buffer[: self._width], self._left_mean, self._right_mean, self._totals
-            )
         return self._arrays
 
     def matrix(self) -> Floats:
@@ -304,7 +300,7 @@ class CrossMoment:
         sums = self._expanded(self.arrays.sums)
         self._right_mean = self._expanded(self._right_mean[:, np.newaxis])[:, 0]
         self._buffer, self._width, self.compression = sums, sums.shape[0], None
-        self._arrays = None
+        self.renew_views()
 
     def widen(self, width: int) -> None:
         """Append zero rows; capacity doubles, so many late classes cost no quadratic copying."""
@@ -315,8 +311,20 @@ class CrossMoment:
             grown[: self._width] = self._buffer[: self._width]
             self._buffer = grown
         self._right_mean = np.pad(self._right_mean, (0, width - self._width))
-        self._width, self._arrays = width, None
+        self._width = width
+        self.renew_views()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the views out of copies and files: a copied view would no longer be one."""
-        return {**self.__dict__, "_arrays": None}
+        return {name: value for name, value in self.__dict__.items() if name != "_arrays"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the views anew."""
+        self.__dict__.update(state)
+        self.renew_views()
+
+    def renew_views(self) -> None:
+        """Point the live arrays at what they are views of; whoever replaces those calls this."""
+        self._arrays = MomentArrays(
+            self._buffer[: self._width], self._left_mean, self._right_mean, self._totals
+        )

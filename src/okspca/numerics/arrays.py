@@ -24,7 +24,7 @@ def copied(part: Part) -> Part:
     """Copy an object; changing its arrays, in place or by replacement, leaves the copy alone.
 
     Arrays, tuples of arrays, and the parts named in its ``copy_parts`` are copied; the rest is
-    shared.
+    shared.  An object that keeps views of its own arrays has a method ``renew_views``.
     """
     twin = copy.copy(part)
     for name, value in list(vars(twin).items()):
@@ -34,6 +34,8 @@ def copied(part: Part) -> Part:
             setattr(twin, name, type(value)(*(np.array(item) for item in value)))
         elif name in getattr(twin, "copy_parts", ()) and value is not None:
             setattr(twin, name, copied(value))
+    if hasattr(twin, "renew_views"):
+        twin.renew_views()
     return twin
 
 

@@ -10,13 +10,16 @@
 from dataclasses import dataclass, field
 
 from okspca.basis import Basis
+from okspca.diagnostics.certificate import UNPROVEN
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.compiled import bound_at_first_call, compiled
 from okspca.numerics.leading import Leading, by_gram, by_svd, gram_leading
+from okspca.numerics.orthonormal import fix_signs
 from okspca.services.answers import (
     Solution,
     answer,
+    certified,
     fresh_basis,
     is_ordinary,
     no_solution,
@@ -71,10 +74,19 @@ class Exact(Service[WarmBlockState]):
         if self._is_wide(state, arrays.sums.shape[0]):
             return self.block.serve(state, moment, t)
         if not moment.is_constant:
-            found, solution = _bound_solve(arrays, state.n_components)
+            found, solution = _bound_solve(arrays, state.n_components, True)
             if found:
                 return fresh_basis(solution, t)
         return super().serve(state, moment, t)
+
+    def serve_uncertified(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
+        """As :meth:`serve`, without the work for the certificate."""
+        arrays = moment.arrays
+        if not moment.is_constant and not self._is_wide(state, arrays.sums.shape[0]):
+            found, (vectors, values, _) = _bound_solve(arrays, state.n_components, False)
+            if found:
+                return Basis.fresh(vectors, values, t, None)
+        return super().serve_uncertified(state, moment, t)
 
     def _is_wide(self, state: WarmBlockState, width: int) -> bool:
         """Whether a block of guard vectors is much smaller than the moment."""
@@ -92,12 +104,17 @@ def leading_exactly(target: Target, n_components: int) -> Leading:
 
 
 @compiled
-def _solve(moment: MomentArrays, n_components: int) -> tuple[bool, Solution]:
+def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool, Solution]:
     """Solve an ordinary moment; declines (badly separated ones) are left to the general path."""
     if not is_ordinary(moment):
         return no_solution()
     found, sigma, rows = gram_leading(moment.sums, n_components)
-    return solution_from(moment, rows, sigma * sigma) if found else no_solution()
+    if not found:
+        return no_solution()
+    if certify:
+        return solution_from(moment, rows, sigma * sigma)
+    fix_signs(rows)
+    return certified(moment, rows, sigma * sigma, (0.0, UNPROVEN, UNPROVEN, 0.0))
 
 
 _bound_solve = bound_at_first_call(_solve)
