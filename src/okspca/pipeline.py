@@ -19,12 +19,13 @@ from okspca.diagnostics.same_target import SameTargetReport, same_target_report
 from okspca.diagnostics.stability import Stability, estimate_stability
 from okspca.diagnostics.words import error_lines
 from okspca.errors import MergeError, NotReadyError, NumericalError
-from okspca.features import FeatureMap, OneHotMap
+from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
 from okspca.moments import CrossMoment, SubMoments, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
+from okspca.numerics.scratch import scratch
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import aligned
 from okspca.reading import Readable
@@ -32,7 +33,7 @@ from okspca.services import Service
 from okspca.services.answers import certificate_of
 from okspca.standardize import Standardizer
 
-CHUNK_ROWS = 1024
+CHUNK_ROWS = 256
 FIRST_ANCHOR = 64
 ANCHOR_RETRY = 8
 # The parts whose arrays learning changes in place.
@@ -325,8 +326,8 @@ class Pipeline(Readable):
 
     def _learn(self, X: Floats, Y: Floats, weights: Floats) -> None:
         """Learn rows among which nothing is due except, possibly, after the last."""
-        Phi = self.input_map.transform(self.input_standardizer.scan(X, weights))
-        Psi = self.target_map.transform(self.target_standardizer.scan(Y, weights))
+        Phi = _features(self.input_map, self.input_standardizer.scan(X, weights), "input")
+        Psi = _features(self.target_map, self.target_standardizer.scan(Y, weights), "target")
         self._check_features(Phi, "input")
         self._check_features(Psi, "target")
         if self.rows == 0 and not self.moment.labels:
@@ -429,3 +430,11 @@ class Pipeline(Readable):
 def _n_groups(pipeline: Pipeline) -> int:
     """Number of sub-moments that a pipeline keeps."""
     return 0 if pipeline.sub_moments is None else len(pipeline.sub_moments)
+
+
+def _features(feature_map: FeatureMap, Z: Floats, side: str) -> Floats:
+    """Features of a block, valid until the next one is learned."""
+    if type(feature_map) is FourierMap:
+        shape = Z.shape[0], feature_map.n_features
+        return feature_map.fill(Z, scratch(f"{side} features", shape))
+    return feature_map.transform(Z)

@@ -30,7 +30,7 @@ from numpy.random import RandomState
 
 from okspca.features.base import FeatureMap
 from okspca.numerics.arrays import Floats, frozen
-from okspca.numerics.cosine import cosine_features
+from okspca.numerics.cosine import cosine_features, cosines_along_a_line
 from okspca.numerics.orthonormal import signed_qr
 
 MATERN_DEGREES = {"matern12": 1, "matern32": 3, "matern52": 5}
@@ -98,7 +98,16 @@ class FourierMap(FeatureMap):
 
     def transform(self, Z: Floats) -> Floats:
         """Map rows to cosine features."""
-        features = Z @ self.weights.T
+        return self.fill(Z, np.empty((Z.shape[0], self.n_features)))
+
+    def fill(self, Z: Floats, features: Floats) -> Floats:
+        """Map rows to cosine features, in an array of the caller's."""
+        if self.n_inputs == 1:
+            cosines_along_a_line(
+                Z[:, 0], self.weights[:, 0], self.phases, self._amplitude, features
+            )
+            return features
+        np.matmul(Z, self.weights.T, out=features)
         cosine_features(features, self.phases, self._amplitude)
         return features
 

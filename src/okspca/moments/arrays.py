@@ -138,11 +138,17 @@ def add_encoded(
 
 
 @compiled
-def summary(rows: EncodedRows, shares: Floats, weight: float) -> MomentArrays:
-    """Moment of one block; ``shares`` sum to one and say how its ``weight`` is divided."""
+def summary(
+    rows: EncodedRows, shares: Floats, weight: float, work: tuple[Floats, Floats]
+) -> MomentArrays:
+    """Moment of one block; ``shares`` sum to one and say how its ``weight`` is divided.
+
+    ``work``: two arrays of the shapes of the features, for their deviations.
+    """
     n = rows.Phi.shape[0]
-    left_mean, left, left_square = _centred(rows.Phi, shares)
-    right_mean, right, right_square = _centred(rows.coordinates, shares)
+    left, right = work
+    left_mean, left_square = _centred(rows.Phi, shares, left)
+    right_mean, right_square = _centred(rows.coordinates, shares, right)
     dropped = 0.0
     for i in range(n):
         dropped += shares[i] * rows.dropped[i]
@@ -153,14 +159,14 @@ def summary(rows: EncodedRows, shares: Floats, weight: float) -> MomentArrays:
 
 
 @compiled
-def _centred(rows: Floats, shares: Floats) -> tuple[Floats, Floats, float]:
-    """Mean, deviations from it, and mean square of weighted rows."""
-    mean, deviations, square = np.dot(shares, rows), np.empty(rows.shape), 0.0
+def _centred(rows: Floats, shares: Floats, deviations: Floats) -> tuple[Floats, float]:
+    """Mean and mean square of weighted rows; leave their ``deviations`` from the mean."""
+    mean, square = np.dot(shares, rows), 0.0
     for i in range(rows.shape[0]):
         square += shares[i] * inner(rows[i], rows[i], 0)
         for j in range(rows.shape[1]):
             deviations[i, j] = rows[i, j] - mean[j]
-    return mean, deviations, square
+    return mean, square
 
 
 @compiled

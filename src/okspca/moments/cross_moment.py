@@ -41,6 +41,7 @@ from okspca.moments.arrays import (
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers, unit_scaled
 from okspca.numerics.running import pooled_mean
+from okspca.numerics.scratch import scratch
 
 
 class CrossMoment:
@@ -161,7 +162,8 @@ class CrossMoment:
             return
         faded = rows.weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
         block_weight = float(faded.sum())
-        self._pool(summary(rows, faded / block_weight, block_weight), block_weight, n)
+        work = scratch("left deviations", rows.Phi.shape), np.empty(rows.coordinates.shape)
+        self._pool(summary(rows, faded / block_weight, block_weight, work), block_weight, n)
 
     def update_row(self, Phi: Floats, Psi: Floats, weights: Floats) -> Change:
         """Learn one row (given as one-row matrices) and return the change it made to ``sums``."""

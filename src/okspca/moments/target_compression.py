@@ -14,6 +14,7 @@ can add it to its error.
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.scratch import scratch
 from okspca.numerics.sums import first_above, row_squares, subtract_from
 
 TOLERANCE = 1e-13
@@ -65,7 +66,9 @@ class TargetCompression:
         themselves.
         """
         coordinates = Psi @ self.directions.T
-        residual = coordinates @ self.directions
+        residual = np.matmul(
+            coordinates, self.directions, out=scratch("outside the compression", Psi.shape)
+        )
         limit = self.tolerance**2 * subtract_from(Psi, residual)
         start, n = 0, Psi.shape[0]
         while self.is_worthwhile:

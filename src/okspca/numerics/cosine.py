@@ -58,6 +58,18 @@ def cosine_features(arguments: Floats, phases: Floats, amplitude: float) -> None
         cosine_row(arguments[i], phases, amplitude)
 
 
+@compiled
+def cosines_along_a_line(
+    z: Floats, weights: Floats, phases: Floats, amplitude: float, out: Floats
+) -> None:
+    """Fill row i of ``out`` with ``amplitude cos(z_i weights + phases)``."""
+    for i in range(z.shape[0]):
+        row = out[i]
+        for j in range(row.shape[0]):
+            row[j] = z[i] * weights[j]
+        cosine_row(row, phases, amplitude)
+
+
 @fused
 def cosine_row(row: Floats, phases: Floats, amplitude: float) -> None:
     """Replace one row ``z`` by ``amplitude cos(z + phases)``, in place."""

@@ -78,13 +78,14 @@ def fresh_basis(solution: Solution, t: int) -> Basis:
 
 
 @compiled
-def is_ordinary(moment: MomentArrays) -> bool:
-    """Whether the moment is above rounding and its sums may be squared as they are."""
-    weight, norm = moment.totals[WEIGHT], np.sqrt(square(moment.sums))
+def ordinary_square(moment: MomentArrays) -> float:
+    """Squared norm of the sums; zero where it is at rounding level or may not be squared."""
+    total = square(moment.sums)
+    weight, norm = moment.totals[WEIGHT], np.sqrt(total)
     for size in (norm, norm / weight):
         if not SAFE_SMALLEST < size < SAFE_LARGEST:
-            return False
-    return bool(norm / weight > rounding_level(moment))
+            return 0.0
+    return total if norm / weight > rounding_level(moment) else 0.0
 
 
 @compiled

@@ -21,9 +21,9 @@ from okspca.services.answers import (
     answer,
     certified,
     fresh_basis,
-    is_ordinary,
     no_solution,
     no_target,
+    ordinary_square,
     solution_from,
 )
 from okspca.services.base import Service
@@ -106,7 +106,7 @@ def leading_exactly(target: Target, n_components: int) -> Leading:
 @compiled
 def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool, Solution]:
     """Solve an ordinary moment; declines (badly separated ones) are left to the general path."""
-    if not is_ordinary(moment):
+    if ordinary_square(moment) == 0.0:
         return no_solution()
     found, sigma, rows = gram_leading(moment.sums, n_components)
     if not found:

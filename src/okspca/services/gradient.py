@@ -24,9 +24,9 @@ from okspca.services.answers import (
     Solution,
     answer,
     fresh_basis,
-    is_ordinary,
     no_solution,
     no_target,
+    ordinary_square,
     solution_from,
 )
 from okspca.services.base import Service, ServiceState
@@ -154,7 +154,7 @@ def _reinitialise(state: TrackerState, t: int) -> None:
 @compiled
 def _extract(moment: MomentArrays, rows: Floats) -> tuple[bool, Solution]:
     """The singular directions of an ordinary moment within the span, if it has full rank there."""
-    if not is_ordinary(moment):
+    if ordinary_square(moment) == 0.0:
         return no_solution()
     found, theta, turned = span_leading(rows, moment.sums)
     return solution_from(moment, polished(turned), theta) if found else no_solution()

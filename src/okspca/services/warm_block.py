@@ -26,16 +26,16 @@ from okspca.numerics.leading import by_svd, polished
 from okspca.numerics.orthonormal import fix_signs, orthonormalise_graded, signed_qr
 from okspca.numerics.products import gram
 from okspca.numerics.spectrum import RANK_TOLERANCE
-from okspca.numerics.sums import distance, square
+from okspca.numerics.sums import distance
 from okspca.numerics.symmetric import diagonalise
 from okspca.services.answers import (
     Solution,
     answer,
     certified,
     fresh_basis,
-    is_ordinary,
     no_solution,
     no_target,
+    ordinary_square,
 )
 from okspca.services.base import Service, ServiceState
 from okspca.services.checks import check_count, check_positive
@@ -134,9 +134,10 @@ def _refine(
 ) -> tuple[bool, Solution]:
     """Iterate from the warm block; no solution where it is not proven in time."""
     k, max_steps, tolerance = block
-    if not is_ordinary(moment):
+    total = ordinary_square(moment)
+    if total == 0.0:
         return no_solution()
-    sums, rows, total = moment.sums, warm, square(moment.sums)
+    sums, rows = moment.sums, warm
     width, D = sums.shape
     p = rows.shape[0]
     theta, turn = np.empty(p), np.empty((p, p))
