@@ -21,7 +21,12 @@ from sklearn.utils.estimator_checks import (
 from okspca import OKSPCA, DataError
 from okspca.estimators import CCIPCA, CIPLS, OneVsRestReducer, Unreduced
 from okspca.features import FourierMap
-from tests.reference.comparators import ccipca_vectors, cipls_directions, one_vs_rest
+from tests.reference.comparators import (
+    ccipca_vectors,
+    cipls_directions,
+    frozen_cipls_directions,
+    one_vs_rest,
+)
 from tests.reference.features import fourier
 from tests.reference.standardizer import ReferenceStandardizer
 
@@ -99,7 +104,7 @@ def realised(X: Any, y: Any, input_map: FourierMap | None) -> tuple[Any, Any]:
 @cache
 def expected_cipls(mapped: bool) -> Any:
     X, y = rows()
-    return cipls_directions(*realised(X, y, MAP if mapped else None), 3)
+    return cipls_directions(*realised(X, y, MAP if mapped else None), 5)
 
 
 @cache
@@ -129,7 +134,7 @@ def test_cipls_is_the_published_recursion_for_any_block_size(
 ) -> None:
     X, y = rows()
     expected = expected_cipls(input_map is not None)
-    model = fed(CIPLS(3, input_map=input_map, variance_floor="paper"), X, y, cuts)
+    model = fed(CIPLS(5, input_map=input_map, variance_floor="paper"), X, y, cuts)
     np.testing.assert_allclose(model.components_, expected, rtol=0.0, atol=CLOSE)
 
 
@@ -144,6 +149,18 @@ def test_cipls_keeps_directions_beyond_the_range_of_double_precision(
     assert model._state.powers.max() > power
     np.testing.assert_allclose(model.components_, expected, rtol=0.0, atol=CLOSE)
     assert np.isfinite(model.transform(X)).all()
+
+
+@given(cuts=cutting)
+@few
+def test_frozen_cipls_keeps_the_last_weights_that_fit_double_precision(cuts: list[int]) -> None:
+    X, y = rows()
+    expected = frozen_cipls_directions(X, y, 8)
+    model = fed(CIPLS(8, standardize=None, overflow="freeze"), X, y, cuts)
+    np.testing.assert_allclose(model.components_, expected, rtol=0.0, atol=CLOSE)
+    going_on = CIPLS(8, standardize=None).fit(X, y).components_
+    np.testing.assert_allclose(going_on[:4], expected[:4], rtol=0.0, atol=CLOSE)
+    assert np.abs(going_on[7] - expected[7]).max() > 1e-3
 
 
 @pytest.mark.parametrize("input_map", [None, MAP], ids=["raw", "rff"])
@@ -228,6 +245,7 @@ def test_unreduced_is_the_standardised_row() -> None:
     [
         (CIPLS(0), "n_components=0"),
         (CIPLS(tolerance=-1.0), "tolerance=-1.0"),
+        (CIPLS(overflow="wrap"), "overflow='wrap'"),
         (CIPLS(bandwidth="median"), "bandwidth='median'"),
         (CIPLS(standardize="frozen"), "standardize='frozen'"),
         (CIPLS(n_random_features=1.5), "n_random_features=1.5"),  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ def _cipls(X: Array, y: Array, k: int, tolerance: float) -> Array:
     y_loadings = [zero] * k
     for n in range(2, len(X) + 1):
         mean = rows[:n].sum(axis=0) / n
-        u, response = rows[n - 1] - mean, responses[n - 1]
+        u, response, before = rows[n - 1] - mean, responses[n - 1], zero
         # The first weight vector is the covariance sum about the present mean.
         weights[0] = sum((rows[i] - mean) * responses[i] for i in range(n))
         for c in range(k):
@@ -43,8 +43,11 @@ def _cipls(X: Array, y: Array, k: int, tolerance: float) -> Array:
             if norm <= tolerance:
                 break
             t = sum(u * weights[c]) / norm
-            x_loadings[c] = x_loadings[c] + u * t
-            y_loadings[c] = y_loadings[c] + response * t
+            # From the second component on, the score of the component before.
+            score = t if c == 0 else before
+            x_loadings[c] = x_loadings[c] + u * score
+            y_loadings[c] = y_loadings[c] + response * score
+            before = t
             u = u - t * x_loadings[c]
             response = response - t * y_loadings[c]
     out = np.zeros((k, d))
@@ -53,6 +56,32 @@ def _cipls(X: Array, y: Array, k: int, tolerance: float) -> Array:
         if norm > tolerance:
             out[c] = [float(value / norm) for value in weights[c]]
     return out
+
+
+def frozen_cipls_directions(X: Array, y: Array, k: int, tolerance: float = 1e-12) -> Array:
+    """The same in double precision: new weights without a finite norm are not taken over."""
+    d = X.shape[1]
+    weights, x_loadings, y_loadings = np.zeros((k, d)), np.zeros((k, d)), np.zeros(k)
+    with np.errstate(all="ignore"):
+        for n in range(2, len(X) + 1):
+            mean = X[:n].mean(axis=0)
+            u, response, before = X[n - 1] - mean, float(y[n - 1]), 0.0
+            weights[0] = (X[: n - 1] - mean).T @ y[: n - 1]
+            for c in range(k):
+                moved = weights[c] + u * response
+                norm = np.sqrt(np.sum(moved**2))
+                t = float(np.sum(u * moved) / norm)
+                if not np.isfinite(norm) or (not np.isfinite(t) and norm > tolerance):
+                    break
+                weights[c] = moved
+                if norm <= tolerance:
+                    break
+                score = t if c == 0 else before
+                x_loadings[c] += u * score
+                y_loadings[c] += response * score
+                u, response, before = u - t * x_loadings[c], response - t * y_loadings[c], t
+    norms = np.linalg.norm(weights, axis=1)
+    return np.asarray(weights / np.where(norms > tolerance, norms, np.inf)[:, np.newaxis])
 
 
 def ccipca_vectors(X: Array, k: int, amnesic: float = 2.0, tolerance: float = 1e-12) -> Array:

@@ -6,16 +6,23 @@ loadings p_c, q_c and the sum s of the earlier responses::
     d = (x - m) / n,   m <- m + d,   u = x - m,
     w_1 <- w_1 - d s + u l,          s <- s + l            (so w_1 = sum_i (x_i - m) l_i)
     for c = 1, ..., k:
-        w_c <- w_c + u l    (c > 1),        t = u . w_c / ||w_c||,
-        p_c <- p_c + u t,                   q_c <- q_c + l t,
-        u   <- u - t p_c,                   l   <- l - t q_c.
+        w_c <- w_c + u l    (c > 1),        t_c = u . w_c / ||w_c||,
+        p_c <- p_c + u t,                   q_c <- q_c + l t,       t = t_1 for c = 1, else t_{c-1},
+        u   <- u - t_c p_c,                 l   <- l - t_c q_c.
 
-The loadings are sums and are not normalised, as published.  So the deflated u grows with every
-component, as n, n^4, n^13, ... (or shrinks, for inputs in small units): from the fifth or sixth on,
-numbers leave the range of double precision.  Only directions are ever used, so weights, loadings
-and the deflated row each carry a power of two beside their numbers; where nothing is that large or
-small, those powers are zero and the arithmetic is plain.  A component whose weights have a norm of
-at most the tolerance ends the row.
+The loadings are those of the authors' code: sums, not normalised, and from the second component on
+with the score of the component before.  A component whose weights have a norm of at most the
+tolerance ends the row.
+
+Such sums make the deflated u grow with every component, as a higher and higher power of n (or
+shrink, for inputs in small units): after four or five components numbers leave the range of double
+precision.  Two ways to go on:
+
+* ``overflow="rescale"``: only directions are ever used, so weights, loadings and the deflated row
+  each carry a power of two beside their numbers, and every component goes on.  Where nothing is
+  that large or small, those powers are zero and the arithmetic is plain.
+* ``overflow="freeze"``: plain double precision; a component whose new weights have no finite norm
+  keeps the old ones, and ends the row.  This is what reproduces the paper's numbers.
 
 Coordinates are ``(x - m) . w_c / ||w_c||``.
 """
@@ -31,7 +38,7 @@ from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import compiled
 from okspca.numerics.sums import inner
-from okspca.services.checks import check_count, check_positive
+from okspca.services.checks import check_count, check_positive, reject
 
 #: Numbers beyond this power of two, up or down, are rescaled.
 LARGE = 64
@@ -79,6 +86,9 @@ class CIPLS(CausalReducer):
         A ready-made map.
     tolerance : float, default=1e-12
         Weights of at most this norm have no direction.
+    overflow : {"rescale", "freeze"}, default="rescale"
+        What happens to components that leave the range of double precision: they go on in rescaled
+        numbers, or keep their last weights.
     random_state : int, RandomState or None, default=None
         Seed of the map.
 
@@ -113,6 +123,7 @@ class CIPLS(CausalReducer):
         variance_floor: str | float = "relative",
         input_map: FeatureMap | None = None,
         tolerance: float = 1e-12,
+        overflow: str = "rescale",
         random_state: int | RandomState | None = None,
     ) -> None:
         self.n_components = n_components
@@ -123,6 +134,7 @@ class CIPLS(CausalReducer):
         self.variance_floor = variance_floor
         self.input_map = input_map
         self.tolerance = tolerance
+        self.overflow = overflow
         self.random_state = random_state
 
     @property
@@ -139,6 +151,8 @@ class CIPLS(CausalReducer):
         super()._check_parameters()
         check_count(n_components=self.n_components)
         check_positive(tolerance=self.tolerance)
+        if self.overflow not in ("rescale", "freeze"):
+            reject("overflow", self.overflow, "'rescale' or 'freeze'")
 
     def _start(self, n_features: int) -> CIPLSArrays:
         k = self.n_components
@@ -147,12 +161,12 @@ class CIPLS(CausalReducer):
             np.zeros((k, n_features)),
             np.zeros((k, n_features)),
             np.zeros(k),
-            _empty_powers(k),
+            _first_powers(k, plain=self.overflow == "freeze"),
             np.zeros(2),
         )
 
     def _scan(self, state: CIPLSArrays, Phi: Floats, y: Floats) -> None:
-        _learn_rows(state, Phi, y, self.tolerance)
+        _learn_rows(state, Phi, y, self.tolerance, self.overflow == "freeze")
 
     def _project(self, state: CIPLSArrays, Phi: Floats) -> Floats:
         return (Phi - state.mean) @ _directions(state, self.tolerance).T
@@ -172,22 +186,25 @@ def _directions(state: CIPLSArrays, tolerance: float) -> Floats:
     return state.weights / np.where(usable, norms, np.inf)[:, np.newaxis]
 
 
-def _empty_powers(k: int) -> Integers:
+def _first_powers(k: int, *, plain: bool) -> Integers:
     """Powers of arrays of zeros; the first weights are always plain numbers."""
-    powers = np.full((3, k), EMPTY, dtype=np.int64)
+    powers = np.full((3, k), 0 if plain else EMPTY, dtype=np.int64)
     powers[WEIGHTS, 0] = 0
     return powers
 
 
 @compiled
-def _learn_rows(state: CIPLSArrays, Phi: Floats, y: Floats, tolerance: float) -> None:
+def _learn_rows(state: CIPLSArrays, Phi: Floats, y: Floats, tolerance: float, freeze: bool) -> None:
     """Learn rows in order."""
-    u = np.empty(Phi.shape[1])
+    u, scratch = np.empty(Phi.shape[1]), np.empty(Phi.shape[1])
     for i in range(Phi.shape[0]):
         _centre(state, Phi[i], u)
         # The first row lies in its own mean and says nothing.
         if state.counts[ROWS] > 1.0:
-            _learn_components(state, u, y[i], tolerance)
+            if freeze:
+                _learn_plainly(state, u, y[i], tolerance, scratch)
+            else:
+                _learn_components(state, u, y[i], tolerance)
         state.counts[SUM_Y] += y[i]
 
 
@@ -205,11 +222,39 @@ def _centre(state: CIPLSArrays, x: Floats, u: Floats) -> None:
 
 
 @compiled
+def _learn_plainly(
+    state: CIPLSArrays, u: Floats, response: float, tolerance: float, moved: Floats
+) -> None:
+    """Pass a row through the components in double precision, as far as it goes."""
+    before = 0.0
+    for c in range(state.weights.shape[0]):
+        w, p = state.weights[c], state.x_loadings[c]
+        for j in range(u.shape[0]):
+            moved[j] = w[j] + response * u[j]
+        norm = math.sqrt(inner(moved, moved, 0))
+        t = inner(u, moved, 0) / norm
+        if not (math.isfinite(norm) and (math.isfinite(t) or norm <= tolerance)):
+            return
+        for j in range(u.shape[0]):
+            w[j] = moved[j]
+        if norm <= tolerance:
+            return
+        score = before if c > 0 else t
+        state.y_loadings[c] += response * score
+        response -= t * state.y_loadings[c]
+        for j in range(u.shape[0]):
+            p[j] += score * u[j]
+            u[j] -= t * p[j]
+        before = t
+
+
+@compiled
 def _learn_components(state: CIPLSArrays, u: Floats, response: float, tolerance: float) -> None:
-    """Pass a centred row and its response through the components, deflating both on the way."""
+    """Pass a row through the components with powers of two beside the numbers."""
     powers, y_loadings = state.powers, state.y_loadings
-    # The deflated row is u 2^power, the deflated response is response 2^y_power.
-    power, y_power = 0, 0
+    # The deflated row is u 2^power, the deflated response is response 2^y_power, and the score of
+    # the component before is before 2^before_power.
+    power, y_power, before, before_power = 0, 0, 0.0, 0
     for c in range(state.weights.shape[0]):
         w, p = state.weights[c], state.x_loadings[c]
         powers[WEIGHTS, c] = _add(w, powers[WEIGHTS, c], u, response, power + y_power)
@@ -217,10 +262,13 @@ def _learn_components(state: CIPLSArrays, u: Floats, response: float, tolerance:
         if norm * _two_to(powers[WEIGHTS, c]) <= tolerance:
             return
         t = inner(u, w, 0) / norm
-        powers[X_LOADINGS, c] = _add(p, powers[X_LOADINGS, c], u, t, 2 * power)
+        if c == 0:
+            before, before_power = t, power
+        powers[X_LOADINGS, c] = _add(p, powers[X_LOADINGS, c], u, before, power + before_power)
         y_loadings[c], powers[Y_LOADINGS, c] = _sum(
-            y_loadings[c], powers[Y_LOADINGS, c], response * t, power + y_power
+            y_loadings[c], powers[Y_LOADINGS, c], response * before, y_power + before_power
         )
+        before, before_power = t, power
         response, y_power = _sum(
             response, y_power, -t * y_loadings[c], power + powers[Y_LOADINGS, c]
         )

@@ -186,6 +186,16 @@ def test_the_same_cell_gives_the_same_rows() -> None:
     assert fits.work(cell) == fits.work(cell)
 
 
+def test_excursions_are_counted() -> None:
+    flags = [False, True, True, False, True]
+    assert fits.longest_run(flags) == 2
+    assert sum(now and not before for now, before in fits.pairwise_back(flags)) == 2
+    cell = {"part": "excursions", "task": "XOR-Gauss", "seed": 100, "quick": True}
+    (row,) = fits.work(cell)
+    assert row["looks"] == 11
+    assert row["away"] <= row["looks"]
+
+
 def test_an_irregular_update_stops_the_run() -> None:
     task = TASKS["XOR-Gauss"]
     split = task.final(100)

@@ -10,6 +10,8 @@ from rich.console import Console
 
 from okspca.studies.provenance import command_line
 
+INTERRUPTED = 130
+
 
 def command(
     tasks: Annotated[
@@ -43,3 +45,6 @@ def command(
     except (OSError, ValueError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
+    except KeyboardInterrupt as stop:
+        typer.echo("Interrupted; the same command goes on from here.", err=True)
+        raise typer.Exit(INTERRUPTED) from stop

@@ -1,11 +1,158 @@
-"""Why numbers differ: the experiments, and what they gave."""
+"""Why numbers differ from the published ones: the experiments of the run, in words and tables."""
 
-from okspca.studies.comparison import Comparison
+import numpy as np
+
 from okspca.studies.page import Part
+from okspca.studies.prediction import methods, published
+from okspca.studies.prediction.fits import AWAY_DEGREES, LOOK_EVERY
 from okspca.studies.prediction.results import Results
+from okspca.studies.prediction.statistics import paired_effect
+from okspca.studies.prediction.tables import open_choice, task_of
+from okspca.studies.tables import Table
 
 
-def explanations(results: Results, lines: list[Comparison]) -> list[Part]:
+def explanations(results: Results) -> list[Part]:
     """Say what the experiments found."""
-    del results, lines
-    return []
+    parts: list[Part] = []
+    if "HAR-265" in results.tasks:
+        parts += _har(results)
+    parts += _inputs(results)
+    parts += _overflow(results)
+    parts += _excursions(results)
+    return parts
+
+
+def _har(results: Results) -> list[Part]:
+    """Other data than the paper's."""
+    size = results.size("HAR-265")
+    if size is None:
+        return []
+    scaled = float(published.BANDWIDTHS["HAR"][0]) * np.sqrt(size["n_inputs"] / 561.0)
+    return [
+        f"HAR-265 has the time-domain features only: {size['n_inputs']} of 561, all rows, the "
+        "official split. So the number of inputs cannot agree, and neither can the bandwidth: the "
+        f"median distance grows with the root of the number of inputs, so {scaled:.1f} was to be "
+        f"expected here, and the median rule gives {size['bandwidth']:.2f}. Every other HAR "
+        "number is compared as it is, with a note. The seed moves Raw-X only by the order of the "
+        "rows, that is by rounding and by where the probe's optimiser stops; so its spread, tiny "
+        "here, is not a property of the data, and the published one belongs to 561 features."
+    ]
+
+
+def _inputs(results: Results) -> list[Part]:
+    """Raw or standardised inputs of the linear comparators."""
+    return [
+        "The paper does not say whether its linear comparators see standardised inputs. With the "
+        "causal standardiser the published regression means and spreads of CIPLS come out to the "
+        "last digit, and the ordering on Spirals-3 holds; so that is the choice in use. The other "
+        "choice, inputs as they are, is reported here once. It matters where inputs have "
+        "different units: the columns of Sensorless differ by five orders of magnitude.",
+        open_choice(results),
+    ]
+
+
+def _overflow(results: Results) -> list[Part]:
+    """What happens to CIPLS where double precision ends."""
+    names = [name for name in results.tasks if task_of(name).rank > 1]
+    rows = []
+    for name in names:
+        cells = []
+        for method, other in methods.OVERFLOW.items():
+            cells += [results.scores(name, m).mean() for m in (method, other)]
+        task = task_of(name).name
+        paper = "–"
+        if task in published.CLASSIFICATION:
+            score = float(published.CLASSIFICATION[task][1]) - float(published.PAIRED[task][0])
+            paper = f"{score:.4f}"
+        elif task in published.REGRESSION["RFF-CIPLS"]:
+            paper = published.REGRESSION["RFF-CIPLS"][task][0]
+        rows.append((name, str(task_of(name).rank), paper, *(f"{cell:.4f}" for cell in cells)))
+    header = (
+        "task",
+        "k",
+        "RFF-CIPLS, paper",
+        "RFF-CIPLS, freeze",
+        "RFF-CIPLS, any exponent",
+        "CIPLS, freeze",
+        "CIPLS, any exponent",
+    )
+    note = (
+        "Mean scores. For several classes this is the one-vs-rest adapter, and the paper's value "
+        "is its OKSPCA score minus its paired effect."
+    )
+    return [
+        "The loadings of CIPLS are sums, so from the fourth or fifth component on its numbers "
+        "leave the range of double precision; what the paper's code does then is not published. "
+        "Two ways were run: a component keeps its last finite weights (freeze), or its exponent is "
+        "carried separately and it goes on (any exponent). Up to four components they are the "
+        "same. At ten, on Sensorless, they are far apart, and freezing is what the published "
+        "numbers show; so that is the choice in use. OKSPCA's lead over the CIPLS pipelines there "
+        "is in good part their overflow: with exponents carried, it shrinks on random features, "
+        "and the linear pipeline is ahead.",
+        Table("Experiment: CIPLS where double precision ends", header, rows, note),
+        *_lead(results),
+    ]
+
+
+def _lead(results: Results) -> list[Part]:
+    """OKSPCA against the linear pipeline on Sensorless."""
+    difference = results.scores("Sensorless", "OKSPCA") - results.scores("Sensorless", "CIPLS")
+    if not difference.size:
+        return []
+    effect = paired_effect(difference)
+    return [
+        "So the published ordering on Sensorless, OKSPCA above the linear CIPLS pipeline, hangs on "
+        f"how components stop. With freezing, the paired difference is {effect.mean:+.4f} "
+        f"[{effect.low:+.4f}, {effect.high:+.4f}] here, on a split that is not the paper's: the "
+        "two are close. With exponents carried, the linear pipeline is clearly ahead."
+    ]
+
+
+def _excursions(results: Results) -> list[Part]:
+    """How often, how far and how long the tracker strays."""
+    rows = sorted(
+        (row for row in results.rows if row["kind"] == "excursions"), key=lambda r: r["seed"]
+    )
+    if not rows:
+        return []
+    looks, away = sum(r["looks"] for r in rows), sum(r["away"] for r in rows)
+    silent = sum(r["without_bound"] for r in rows)
+    worst = max(rows, key=lambda r: r["worst_angle"])
+    lines = [
+        (
+            str(r["seed"]),
+            f"{r['away'] / r['looks']:.2%}",
+            str(r["episodes"]),
+            f"{r['longest']:,}",
+            f"{r['worst_at']:,}",
+            f"{r['worst_angle']:.2f}",
+            f"{r['worst_rho']:.6f}",
+            f"{r['worst_gap']:.2e}",
+        )
+        for r in rows
+    ]
+    header = (
+        "seed",
+        f"looks above {AWAY_DEGREES:g}°",
+        "episodes",
+        "longest (rows)",
+        "worst at",
+        "worst angle",
+        "its ρ",
+        "its relative gap",
+    )
+    text = (
+        f"The published midpoint of Sensorless seed {published.ADVERSE_SEED} (78° at ρ = 0.97) is "
+        "one state of one stream, and the split behind that stream is not published. Followed "
+        f"every {LOOK_EVERY} rows after the first tenth, our trackers do the same thing, at other "
+        f"moments: {away} of {looks} looks ({away / looks:.2%}) are more than {AWAY_DEGREES:g}° "
+        f"away, and the worst is {worst['worst_angle']:.1f}° at ρ = {worst['worst_rho']:.4f} (seed "
+        f"{worst['seed']}, observation {worst['worst_at']:,}). No episode "
+        f"outlasts {max(r['longest'] for r in rows) + LOOK_EVERY} rows, so the four later "
+        f"checkpoints of a stream meet one in {1.0 - (1.0 - away / looks) ** 4:.0%} of cases. "
+        f"At {silent} of those {away} looks the "
+        "certificate proved no angle at all, which is how it shows them when they happen: the "
+        "last eigenvalue gap is about a thousandth of the leading one, so a small loss of "
+        "objective allows a large angle."
+    )
+    return [text, Table("Experiment: how often the Sensorless tracker strays", header, lines)]

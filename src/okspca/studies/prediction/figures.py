@@ -18,6 +18,7 @@ from okspca.studies.prediction.results import Results
 COLOURS = ("#0072B2", "#D55E00", "#E69F00", "#009E73", "#CC79A7")
 PROVEN = "#595959"
 SMALLEST_LOSS = 1e-8
+RIGHT_ANGLE = 90.0
 
 
 def classification(results: Results, tasks: list[str]) -> bytes:
@@ -58,11 +59,11 @@ def checkpoints(results: Results, tasks: list[str]) -> bytes:
         for axes in panels[:, column]:
             axes.set_yscale("log")
             _plain(axes)
-        panels[1, column].axhline(90.0, color=PROVEN, lw=0.8, ls=":")
+        panels[1, column].axhline(RIGHT_ANGLE, color=PROVEN, lw=0.8, ls=":")
     panels[0, 0].set_ylabel("1 − ρ")
     panels[1, 0].set_ylabel("largest angle (degrees)")
     handles, labels = panels[1, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
     return _png(figure)
 
 
@@ -74,6 +75,12 @@ def _path(axes: Axes, path: list[dict[str, Any]], name: str, label: bool) -> Non
     texts = words if label else (None, None, None)
     axes.plot(at, _drawn(path, proof), "--", color=PROVEN, lw=0.5, alpha=0.5, label=texts[2])
     axes.plot(at, _drawn(path, name), "-", color=COLOURS[0], lw=0.7, alpha=0.7, label=texts[0])
+    if name == "angle":
+        unproven = [row["observation"] for row in path if row["angle_upper"] is None]
+        words_there = "no angle proven" if label else None
+        axes.plot(
+            unproven, [RIGHT_ANGLE] * len(unproven), "x", color=PROVEN, ms=4, label=words_there
+        )
     marked = [row for row in path if row["checkpoint"]]
     points = [row["observation"] for row in marked]
     axes.plot(points, _drawn(marked, name), "o", color=COLOURS[1], ms=3.0, label=texts[1])

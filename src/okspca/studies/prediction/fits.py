@@ -1,7 +1,8 @@
 """One cell of the run: from a part, a task and a seed to flat rows.
 
 Parts: ``okspca`` (the tracker at the primary rank with its checkpoints and same-target scores, and
-at the old budget), ``comparators``, ``controls``, ``development`` and ``bandwidth``.
+at the old budget), ``comparators``, ``controls``, ``development``, ``bandwidth``, and the
+experiment ``excursions``.
 """
 
 import math
@@ -13,7 +14,12 @@ from okspca import OKSPCA
 from okspca.numerics.arrays import Floats
 from okspca.studies.cells import Cell
 from okspca.studies.prediction import methods
-from okspca.studies.prediction.protocol import Score, median_bandwidths, probed, streamed
+from okspca.studies.prediction.protocol import (
+    Score,
+    median_bandwidths,
+    probed,
+    streamed,
+)
 from okspca.studies.prediction.tasks import Split, Task, resolved
 from okspca.studies.rows import Row
 
@@ -22,6 +28,8 @@ FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
 PATH_POINTS = 50
 RATES, CLIPS = (0.003, 0.01, 0.03), (0.5, 1.0)
 QUICK_ROWS = 600
+#: How often the angle is looked at in search of excursions, and what counts as one.
+LOOK_EVERY, AWAY_DEGREES = 50, 10.0
 FULL, EXTRACTED, EXACT = "full", "extracted", "exact"
 
 
@@ -195,7 +203,58 @@ def bandwidth_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
     ]
 
 
+def excursion_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
+    """Look at the angle of the tracker all along the stream: an experiment."""
+    split = _final(task, seed, quick=quick)
+    model = methods.okspca(task, split, seed, task.rank)
+    rows: list[Row] = []
+    for start in range(0, len(split.X), LOOK_EVERY):
+        stop = start + LOOK_EVERY
+        model.partial_fit(split.X[start:stop], split.y[start:stop])
+        rows.append(_geometry(model))
+    later = [row for row in rows if row["observation"] > FRACTIONS[0] * len(split.X)]
+    away = [row["angle"] is not None and row["angle"] > AWAY_DEGREES for row in later]
+    worst = max(later, key=lambda row: row["angle"] or 0.0)
+    silent = [row["angle_upper"] is None for row, far in zip(later, away, strict=True) if far]
+    return [
+        {
+            "kind": "excursions",
+            "seed": seed,
+            "looks": len(later),
+            "away": sum(away),
+            "episodes": sum(far and not before for far, before in pairwise_back(away)),
+            "longest": longest_run(away) * LOOK_EVERY,
+            "without_bound": sum(silent),
+            "worst_at": worst["observation"],
+            "worst_angle": worst["angle"],
+            "worst_rho": worst["rho"],
+            "worst_gap": worst["relative_gap"],
+        }
+    ]
+
+
+def pairwise_back(flags: list[bool]) -> list[tuple[bool, bool]]:
+    """Pair every flag with the one before it; nothing is before the first."""
+    return list(zip(flags, [False, *flags[:-1]], strict=True))
+
+
+def longest_run(flags: list[bool]) -> int:
+    """Length of the longest run of true flags.
+
+    Examples
+    --------
+    >>> longest_run([True, False, True, True])
+    2
+    """
+    longest = run = 0
+    for flag in flags:
+        run = run + 1 if flag else 0
+        longest = max(longest, run)
+    return longest
+
+
 PARTS = {
+    "excursions": excursion_rows,
     "okspca": okspca_rows,
     "comparators": comparator_rows,
     "controls": control_rows,

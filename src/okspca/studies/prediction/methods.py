@@ -20,11 +20,14 @@ from okspca.studies.prediction.protocol import (
 from okspca.studies.prediction.tasks import Split, Task
 
 OKSPCA_NAME, RFF_CIPLS, RFF_CCIPCA = "OKSPCA", "RFF-CIPLS", "RFF-CCIPCA"
-CIPLS_RAW, CCIPCA_RAW = "CIPLS", "CCIPCA"
-#: The same two on causally standardised inputs: the choice the paper leaves open.
-CIPLS_SCALED, CCIPCA_SCALED = "CIPLS, standardised inputs", "CCIPCA, standardised inputs"
-REDUCED = (OKSPCA_NAME, RFF_CIPLS, CIPLS_RAW, CCIPCA_RAW, RFF_CCIPCA)
-OTHER_CHOICE = {CIPLS_RAW: CIPLS_SCALED, CCIPCA_RAW: CCIPCA_SCALED}
+LINEAR_CIPLS, LINEAR_CCIPCA = "CIPLS", "CCIPCA"
+REDUCED = (OKSPCA_NAME, RFF_CIPLS, LINEAR_CIPLS, LINEAR_CCIPCA, RFF_CCIPCA)
+#: Experiments: inputs as they are instead of causally standardised, and components that go on where
+#: double precision ends instead of staying as they are.
+CIPLS_RAW, CCIPCA_RAW = "CIPLS, inputs as they are", "CCIPCA, inputs as they are"
+CIPLS_ANY, RFF_CIPLS_ANY = "CIPLS, any exponent", "RFF-CIPLS, any exponent"
+OTHER_INPUTS = {LINEAR_CIPLS: CIPLS_RAW, LINEAR_CCIPCA: CCIPCA_RAW}
+OVERFLOW = {RFF_CIPLS: RFF_CIPLS_ANY, LINEAR_CIPLS: CIPLS_ANY}
 RAW_X, RFF_X = "Raw-X", "RFF-X"
 CONTROLS = (RAW_X, RFF_X)
 FLOOR = "paper"
@@ -54,8 +57,8 @@ def comparators(task: Task, split: Split, seed: int) -> dict[str, Any]:
     k, shared = task.rank, input_map(task, seed, split.X.shape[1])
 
     def cipls(**settings: Any) -> Any:
-        settings = {"variance_floor": FLOOR, "standardize_target": not task.labels, **settings}
-        reducer = CIPLS(k, **settings)
+        common = {"variance_floor": FLOOR, "standardize_target": not task.labels}
+        reducer = CIPLS(k, **{**common, "overflow": "freeze", **settings})
         adapted = task.labels and k > 1
         return OneVsRestReducer(reducer, random_state=INPUT_MAP + seed) if adapted else reducer
 
@@ -64,11 +67,13 @@ def comparators(task: Task, split: Split, seed: int) -> dict[str, Any]:
 
     return {
         RFF_CIPLS: cipls(input_map=shared),
-        CIPLS_RAW: cipls(standardize=None),
-        CIPLS_SCALED: cipls(),
+        LINEAR_CIPLS: cipls(),
         RFF_CCIPCA: ccipca(input_map=shared),
+        LINEAR_CCIPCA: ccipca(),
+        CIPLS_RAW: cipls(standardize=None),
         CCIPCA_RAW: ccipca(standardize=None),
-        CCIPCA_SCALED: ccipca(),
+        RFF_CIPLS_ANY: cipls(input_map=shared, overflow="rescale"),
+        CIPLS_ANY: cipls(overflow="rescale"),
     }
 
 

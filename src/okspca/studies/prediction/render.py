@@ -19,7 +19,7 @@ NO_MATPLOTLIB = "The figures need matplotlib: pip install 'okspca[plot]'"
 QUICK = "This was a quick run: it shows that everything works, and its numbers mean nothing."
 SCORES = ("task", "seed", "part", "method", "representation", "score", "converged", "rate", "clip")
 GEOMETRY = (
-    "task", "seed", "observation", "checkpoint", "reference_rank", "rank", "rho", "angle",
+    "task", "seed", "observation", "reference_rank", "rank", "rho", "angle",
     "distance", "relative_gap", "tie", "rho_lower", "angle_upper",
 )  # fmt: skip
 FIGURES = {
@@ -39,9 +39,7 @@ def render(results: Results, out: Path, console: Console, told: dict[str, str]) 
     pictures = _pictures(results, out, console)
     write_comparison(out / "comparison.csv", lines)
     _write_rows(out / "scores.csv", SCORES, [r for r in results.rows if r["kind"] == "score"])
-    _write_rows(
-        out / "geometry.csv", GEOMETRY, [r for r in results.rows if r["kind"] == "geometry"]
-    )
+    _write_rows(out / "geometry.csv", GEOMETRY, [r for r in results.rows if r.get("checkpoint")])
     text = [as_lines(told), "", *([QUICK, ""] if results.quick else [])]
     text += [table.markdown() for table in [summary(lines), *tables]]
     (out / "tables.md").write_text("\n".join(text), encoding="utf-8")
@@ -97,7 +95,7 @@ def _page(
     sections = [
         Section("How it was made", [Code(as_lines(told)), *([QUICK] if results.quick else [])]),
         Section("Agreement", [summary(lines), *_probes(results)]),
-        Section("What differs, and why", [*why, *explanations(results, lines)]),
+        Section("What differs, and why", [*why, *explanations(results)]),
         Section("Figures", [Picture(png, FIGURES[name]) for name, png in pictures.items()]),
         Section("Tables", tables),
         Section("Side by side", _side_by_side(lines)),

@@ -19,6 +19,8 @@ from okspca.studies.provenance import provenance
 from okspca.studies.rows import RowFile
 
 QUICK_SEEDS = 2
+#: Tasks whose trackers are followed all along the stream.
+FOLLOWED = ("Sensorless",)
 #: Longest first, so that several processes end together.
 LONGEST_FIRST = ("Sensorless", "HAR", "Kin8nm", "Friedman-1", "Spirals-3", "XOR-Gauss")
 
@@ -45,6 +47,12 @@ class Plan:
             for task in tasks
             if task in DEVELOPED
             for seed in DEVELOPMENT_SEEDS[: 1 if self.quick else None]
+        ]
+        found += [
+            {"part": "excursions", "task": task, "seed": seed, "quick": self.quick}
+            for task in tasks
+            if task in FOLLOWED
+            for seed in self.seeds
         ]
         return found + [{"part": "bandwidth", "task": task, "quick": self.quick} for task in tasks]
 
@@ -110,6 +118,8 @@ def _told(
         return kept
     told = provenance(command, jobs=jobs, seconds=seconds)
     if resumed:
+        earlier = json.loads(path.read_text(encoding="utf-8"))["took"] if path.exists() else "?"
+        told["took"] = f"{earlier}, then {told['took']}"
         told["resumed"] = f"{resumed} of {of} cells were there from an earlier run"
     path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return told
