@@ -8,6 +8,7 @@ needs later.
 import copy
 import itertools
 import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,14 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 
 from okspca.errors import MergeError, RankWarning
 from okspca.estimators import OKSPCA
 from okspca.features import IdentityMap
 from okspca.numerics import caching
-from okspca.numerics.announcing import ANNOUNCER
+from okspca.numerics.announcing import ANNOUNCER, unannounced
+from okspca.progress import progress
 from okspca.services import BY_NAME
 
 N_INPUTS, N_FEATURES, N_ROWS, BLOCK = 3, 72, 160, 80
@@ -74,28 +78,54 @@ def cases() -> list[tuple[str, str, str]]:
         if _suits(task, solver)
     ]
     others = [name for name in FRONT_ENDS if name != "causal"]
-    solvers = ("exact", "warm-block", "adam")
-    by_front_end = [
-        (task, solver, front_end)
-        for task, solver, front_end in itertools.product(TASKS[1:], solvers, others)
-    ]
+    by_front_end = [(task, "exact", name) for task, name in itertools.product(TASKS[1:], others)]
     return by_solver + by_front_end
 
 
-def warm(done: Callable[[str], object] = lambda name: None) -> Warmed:
+def warm(done: Callable[[str], object] = lambda name: None, *, keep: bool = False) -> Warmed:
     """Compile and cache every kernel; report each case that is ``done``.
 
-    Caches that other versions of okspca left beside the present one are deleted.
+    Unless they are to be kept, caches that other versions left beside the present one are deleted.
     """
     before = ANNOUNCER.compiled
     for task, solver, front_end in cases():
         exercise(task, solver, front_end)
         done(f"{task}, {solver}, {front_end}")
-    folder = caching.FOLDER
+    compiled, folder = ANNOUNCER.compiled - before, caching.FOLDER
     if folder is None:
-        return Warmed(ANNOUNCER.compiled - before, None, 0, ())
-    removed = tuple(remove_others(folder))
-    return Warmed(ANNOUNCER.compiled - before, folder, size_of(folder), removed)
+        return Warmed(compiled, None, 0, ())
+    removed = () if keep else tuple(remove_others(folder))
+    return Warmed(compiled, folder, size_of(folder), removed)
+
+
+def run(console: Console, *, keep: bool = False) -> Warmed:
+    """Warm with a bar on the console, and say what was done and where the cache is."""
+    console.print("Compiling kernels: a minute or two the first time, later read from disk.")
+    with unannounced(), progress(console) as bar:
+        task = bar.add_task("", total=len(cases()))
+        warmed = warm(lambda name: bar.update(task, advance=1, description=name), keep=keep)
+    console.print(explained(warmed), markup=False, highlight=False, soft_wrap=True)
+    return warmed
+
+
+def explained(warmed: Warmed) -> str:
+    """Say what was done.
+
+    Examples
+    --------
+    >>> print(explained(Warmed(3, Path("cache"), 2_500_000, ())))
+    3 kernels were compiled.
+    The cache is cache (2.5 MB).
+    """
+    lines = [
+        f"{warmed.compiled} kernels were compiled."
+        if warmed.compiled
+        else "Nothing had to be compiled."
+    ]
+    if warmed.folder is not None:
+        lines.append(f"The cache is {warmed.folder} ({warmed.n_bytes / 1e6:.1f} MB).")
+    lines.extend(f"Deleted the cache of another version: {path}" for path in warmed.removed)
+    return "\n".join(lines)
 
 
 def exercise(task: str, solver: str, front_end: str) -> None:
@@ -109,10 +139,38 @@ def exercise(task: str, solver: str, front_end: str) -> None:
             model.learn_one(X[i], y[i])
         model.partial_fit(X[:1], y[:1]).basis(kind="maintained")
         model.partial_fit(X[:2], y[:2], sample_weight=[1.0, 2.0]).basis()
-        model.transform(X)
-        model.diagnose()
+        if (solver, front_end) == ("exact", "causal"):
+            for rows, targets in zip(layouts(X), layouts(y), strict=True):
+                model.partial_fit(rows, targets).transform(rows)
+        _read(mapped(model), X)
+        _read(model, X)
         with suppress(MergeError):  # trackers cannot be pooled
-            model.merge(copy.deepcopy(model)).basis()
+            _read(model.merge(copy.deepcopy(model)), X)
+
+
+def layouts(array: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return an array in the ways memory can hold it; each is a type of its own to a kernel."""
+    spaced = np.repeat(array, 2, axis=0)[::2]
+    kinds = [array.copy(), np.asfortranarray(array), spaced]
+    for kind in kinds[:]:
+        kinds.append(kind.view())
+        kinds[-1].flags.writeable = False
+    return kinds
+
+
+def mapped(model: OKSPCA) -> OKSPCA:
+    """Return the model as joblib hands it to its workers: with arrays that cannot be written."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        joblib.dump(model, path)
+        return joblib.load(path, mmap_mode="r")
+
+
+def _read(model: OKSPCA, X: NDArray[Any]) -> None:
+    """Ask a model all there is to ask."""
+    model.transform(X)
+    model.basis()
+    model.diagnose()
 
 
 def remove_others(folder: Path) -> Iterator[Path]:

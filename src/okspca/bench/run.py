@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from threadpoolctl import threadpool_limits
 
 from okspca.bench.cells import Cell
@@ -16,6 +15,7 @@ from okspca.bench.measure import Timed, measure
 from okspca.bench.memory import MemoryPoint, explained, stream_and_watch
 from okspca.bench.ratios import Ratio, ratios_of
 from okspca.bench.report import grids, setting
+from okspca.progress import progress
 
 NO_MATPLOTLIB = "The pictures need matplotlib: pip install 'okspca[plot]'"
 
@@ -128,15 +128,3 @@ def drawn(out: Path, console: Console, **parts: Any) -> None:
         if values:
             (out / f"{name}.png").write_bytes(getattr(picture, f"draw_{name}")(values))
     console.print(f"Rows, tables and pictures are in {out}", markup=False)
-
-
-def progress(console: Console) -> Progress:
-    """Show what has been done."""
-    return Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-    )

@@ -11,6 +11,8 @@ To silence it: ``logging.getLogger("okspca").setLevel(logging.WARNING)``.
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba.core import event
@@ -18,7 +20,7 @@ from numba.core import event
 LOGGER = logging.getLogger("okspca")
 
 
-class Announcer(event.Listener):  # type: ignore[misc]
+class Announcer(event.Listener):
     """Listens to Numba and speaks when the first of our kernels is compiled.
 
     Examples
@@ -58,6 +60,17 @@ def announce(cache_path: str | None) -> None:
         print(message, file=sys.stderr, flush=True)
 
 
+@contextmanager
+def unannounced() -> Iterator[None]:
+    """Say nothing inside: for commands that tell of compiling in their own words."""
+    before = LOGGER.level
+    LOGGER.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        LOGGER.setLevel(before)
+
+
 def _somebody_reads() -> bool:
     """Whether standard error is a terminal, or Python waits for someone's next line."""
     stream = sys.stderr
@@ -65,4 +78,3 @@ def _somebody_reads() -> bool:
 
 
 ANNOUNCER = Announcer()
-event.register("numba:compile", ANNOUNCER)

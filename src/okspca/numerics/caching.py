@@ -29,7 +29,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 PREFIX = "okspca-kernels-"
 
 
-class SharedCache(FunctionCache):  # type: ignore[misc]
+class SharedCache(FunctionCache):
     """Numba's cache of one kernel, safe to write from several processes at once.
 
     Numba numbers the files of a kernel's types by looking at the index.  Two processes that do so
@@ -40,7 +40,7 @@ class SharedCache(FunctionCache):  # type: ignore[misc]
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write; without room on the disk the kernel is merely compiled again next time."""
         with suppress(OSError), _alone_in(Path(self.cache_path)):
-            super().save_overload(sig, data)
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def cache_of(function: Callable[..., object]) -> SharedCache | None:
     # Numba looks the setting up when a cache is opened, so other packages keep their own.
     settings["CACHE_DIR"] = str(FOLDER)
     try:
-        return SharedCache(function)
+        return SharedCache(function)  # type: ignore[no-untyped-call]
     except (OSError, RuntimeError):
         return None
     finally:

@@ -11,14 +11,15 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
 
-from okspca.numerics import announcing
+from okspca.numerics.announcing import ANNOUNCER
 from okspca.numerics.caching import cache_of
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 Result = TypeVar("Result")
 
-ANNOUNCER = announcing.ANNOUNCER
+event.register("numba:compile", ANNOUNCER)  # type: ignore[no-untyped-call]
 
 
 def compiled(function: Kernel) -> Kernel:
