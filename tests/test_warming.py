@@ -38,8 +38,9 @@ several = np.column_stack([X[:, 0] ** 2, np.sin(X[:, 1])])
 targets = {"labels": X[:, 0] > 0, "words": np.array(["a", "b", "c"])[np.digitize(X[:, 1], [-1, 1])],
            "number": several[:, 0], "numbers": several}
 solvers = {**{name: name for name in BY_NAME}, "wide": Exact(block=WarmBlock(n_guards=1))}
-settings = [{}, {"standardize": "frozen"}, {"standardize": None}, {"forgetting": 0.9, "align": True},
-            {"input_map": IdentityMap(5)}, {"compress": False, "kernel": "matern32"}]
+settings = [{}, {"standardize": "frozen"}, {"standardize": None},
+            {"forgetting": 0.9, "align": True}, {"input_map": IdentityMap(5)},
+            {"compress": False, "kernel": "matern32"}]
 for kind, y in targets.items():
     for name, solver in solvers.items():
         if name == "binary" and kind != "labels" or name == "contrast" and "number" in kind:

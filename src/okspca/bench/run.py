@@ -11,6 +11,8 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from okspca.bench.cells import Cell
+from okspca.bench.limits import measure_limits
+from okspca.bench.limits import table as limits_table
 from okspca.bench.measure import Timed, measure
 from okspca.bench.memory import MemoryPoint, explained, stream_and_watch
 from okspca.bench.ratios import Ratio, ratios_of
@@ -54,13 +56,15 @@ def run(
 
         rows = measure(cells, repeats, done)
     ratios = ratios_of(rows)
-    tables = grids(rows, ratios)
+    peaks, limits = measure_limits()
+    tables = [*grids(rows, ratios), limits_table(peaks, limits)]
     for grid in tables:
         console.print(grid.rich())
     console.print(setting(repeats, quick=quick), markup=False, highlight=False)
     if out is not None:
         write_csv(out / "times.csv", [asdict(row) for row in rows])
         write_csv(out / "ratios.csv", flat(ratios))
+        write_csv(out / "limits.csv", [asdict(limit) for limit in limits])
         text = [setting(repeats, quick=quick), "", *(grid.markdown() for grid in tables)]
         (out / "table.md").write_text("\n".join(text), encoding="utf-8")
         drawn(
