@@ -200,8 +200,8 @@ def test_the_number_of_threads_changes_nothing_beyond_rounding() -> None:
     one, again, two = learned("1"), learned("1"), learned("2")
     assert one == again
     for a, b in zip(one.splitlines(), two.splitlines(), strict=True):
-        numbers = [np.array([float.fromhex(word) for word in line.split()]) for line in (a, b)]
-        np.testing.assert_allclose(*numbers, rtol=0.0, atol=1e-12 * np.abs(numbers[0]).max())
+        x, y = (np.array([float.fromhex(word) for word in line.split()]) for line in (a, b))
+        np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-12 * np.abs(x).max())
 
 
 def test_learning_leaves_the_settings_of_threads_alone() -> None:

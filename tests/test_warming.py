@@ -20,6 +20,7 @@ from okspca import warming
 from okspca.cli import app
 from okspca.numerics import announcing, caching
 from okspca.numerics.announcing import Announcer, announce
+from okspca.services import BY_NAME
 
 #: Every solver and kind of target, in shapes and layouts that warming itself does not use.
 USE_EVERYTHING = """
@@ -131,7 +132,7 @@ def test_without_a_place_for_a_cache_the_command_says_what_to_do(
 
 
 def test_every_solver_and_every_front_end_is_warmed() -> None:
-    assert {solver for _, solver, _ in warming.cases()} == set(warming.BY_NAME)
+    assert {solver for _, solver, _ in warming.cases()} == set(BY_NAME)
     assert {front_end for _, _, front_end in warming.cases()} == set(warming.FRONT_ENDS)
 
 
