@@ -176,7 +176,7 @@ class TestWithoutLogging:
 
     @pytest.fixture(autouse=True)
     def _no_handlers(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(announcing.LOGGER, "propagate", False)
+        monkeypatch.setattr(announcing.LOGGER, "hasHandlers", lambda: False)
 
     def said(self, capsys: pytest.CaptureFixture[str]) -> str:
         announce("somewhere")
