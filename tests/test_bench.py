@@ -20,6 +20,7 @@ from okspca.bench.contenders import Contender, Ours, OursByBlock, Paper
 from okspca.bench.entries import ENTRIES, our_adam, paper_adam
 from okspca.bench.feed import Feed, draw_feed, turns
 from okspca.bench.libraries import arpack, full, propack, randomized
+from okspca.bench.limits import Peaks, measure_peaks, work
 from okspca.bench.measure import Timed, repeat
 from okspca.bench.memory import resident_bytes, stream_and_watch
 from okspca.bench.quality import WRONG_RANK, Witness, largest_difference
@@ -105,6 +106,7 @@ def test_without_matplotlib_the_rows_are_still_written(
     assert result.exit_code == 0, result.output
     assert "pip install" in result.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "limits.csv",
         "ratios.csv",
         "table.md",
         "times.csv",
@@ -345,3 +347,28 @@ def test_a_wrong_answer_of_ours_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
 
 def ours_in(rows: list[Timed]) -> list[Timed]:
     return [row for row in rows if row.contender.startswith("ours")]
+
+
+def test_the_least_work_of_a_step_is_counted() -> None:
+    # d = 2, D = 3, k = 1, two classes: 12 + 72 + 24 operations, 48 + 96 bytes.
+    tiny = Regime("tiny", 2, 3, 2, 1, 10, 2)
+    assert work(tiny, 2)["learn one row"] == (108.0, 144.0)
+    # 12 + 12 + 32 / 3 operations, 48 bytes.
+    assert work(tiny, 2)["answer a request"] == pytest.approx((24.0 + 32.0 / 3.0, 48.0))
+
+
+def test_a_bound_is_the_slower_of_computing_and_moving() -> None:
+    assert Peaks(1e9, 2e9).bound_us(1000.0, 1000.0) == 1.0
+    assert Peaks(2e9, 1e9).bound_us(1000.0, 1000.0) == 1.0
+    found = measure_peaks(1)
+    assert found.flops > 0.0
+    assert found.n_bytes > 0.0
+
+
+def test_limits_are_written_beside_the_times(tmp_path: Path) -> None:
+    result = okspca("--quick", "--cases", "row/R256", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    rows = table(tmp_path / "limits.csv")
+    assert [row["regime"] for row in rows] == ["R256", "R256", "R128", "R128", "C2", "C2"]
+    assert all(float(row["ours_us"]) > 0.0 < float(row["bound_us"]) for row in rows)
+    assert "ours ÷ bound" in (tmp_path / "table.md").read_text(encoding="utf-8")

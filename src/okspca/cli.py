@@ -87,7 +87,9 @@ def _demo(rows: int, out: Path, seed: int) -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     console = Console()
-    result = import_module("okspca.demo").run(rows, seed, console)
+    demo = import_module("okspca.demo")
+    with import_module("okspca.numerics.announcing").unannounced():
+        result = demo.run(rows, seed, console)
     try:
         picture = import_module("okspca.demo_picture")
     except ImportError:
@@ -145,6 +147,26 @@ def _bench(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--cases") from error
     command.run(cells, out, console, repeats=repeats, quick=quick)
+
+
+@app.command()
+def warm(
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the caches of other versions of okspca.")
+    ] = False,
+) -> None:
+    """Compile everything ahead, so that no later call has to."""
+    before = signal.signal(signal.SIGINT, _leave)
+    try:
+        done = import_module("okspca.warming").run(Console(), keep=keep)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if done.folder is None:
+        _stop(
+            "No cache folder can be written, so every process will compile for itself; "
+            "set NUMBA_CACHE_DIR to a folder that can be.",
+            1,
+        )
 
 
 def _leave(*_: object) -> NoReturn:

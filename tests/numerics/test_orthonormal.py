@@ -70,7 +70,9 @@ def test_graded_rows_become_the_signed_qr_basis() -> None:
         np.testing.assert_allclose(rows, signed_qr(unit.T)[0].T, rtol=0, atol=1e-11)
 
 
-def test_dependent_rows_are_completed() -> None:
+@pytest.mark.parametrize("first", [1.0, 0.0, 1e-200])
+def test_dependent_rows_are_completed(first: float) -> None:
     rows = np.ones((3, 5))
+    rows[0] *= first
     orthonormalise_graded(rows)
     np.testing.assert_allclose(rows @ rows.T, np.eye(3), rtol=0, atol=5e-15)

@@ -38,11 +38,11 @@ def test_warm_block_escalates_at_a_tie_and_not_where_it_is_warm(
 ) -> None:
     calls: list[int] = []
 
-    def counted(Ct: Array) -> Any:
-        calls.append(1)
+    def counted(Ct: Array, n_components: int) -> Any:
+        calls.append(n_components)
         return by_svd(Ct)
 
-    monkeypatch.setattr(warm_block_module, "by_svd", counted)
+    monkeypatch.setattr(warm_block_module, "leading_exactly", counted)
     service = WarmBlock(n_guards=3)
     random = RandomState(0)
     gapped = random.normal(size=(40, 40)) * 0.5 ** np.arange(40)
@@ -163,3 +163,16 @@ def test_answers_are_private_copies() -> None:
     model = OKSPCA(1, solver="exact-each", random_state=0).fit(X, X[:, 0])
     with pytest.raises(ValueError, match="read-only"):
         model.basis().vectors[0, 0] = 1.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_block_wider_than_the_moment_is_served_exactly(n_classes: int) -> None:
+    X = RandomState(0).normal(size=(200, 3))
+    y = np.digitize(X[:, 0], [0.0, 0.7][: n_classes - 1])
+    block = OKSPCA(1, solver=WarmBlock(refresh_every=4), n_random_features=32, random_state=0)
+    exact = OKSPCA(1, n_random_features=32, random_state=0)
+    for rows in np.array_split(np.arange(200), 20):
+        answers = [m.partial_fit(X[rows], y[rows]).basis().vectors for m in (block, exact)]
+        assert projector_distance(*answers) < 1e-12
+    state = block._pipeline.service_state  # type: ignore[union-attr]
+    np.testing.assert_allclose(state.rows @ state.rows.T, np.eye(len(state.rows)), atol=1e-13)

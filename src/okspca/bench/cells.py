@@ -9,13 +9,14 @@ from okspca.studies.workloads import REGIMES, SCHEDULES, Regime, Schedule
 
 WARM_UP = 512
 QUICK_WARM_UP, QUICK_ROWS = 40, 24
-#: Rows that are timed, and rows of one turn, for each schedule.
+#: Rows that are timed, and rows of one turn, for each schedule.  A turn is long enough for what the
+#: others left in the caches not to matter: a stream is served by one model, not by ten in turns.
 SIZES = {
-    "every-1": (384, 96),
-    "every-10": (400, 20),
-    "every-100": (1000, 100),
-    "every-1000": (2000, 100),
-    "bernoulli": (1000, 100),
+    "every-1": (768, 192),
+    "every-10": (800, 200),
+    "every-100": (2000, 500),
+    "every-1000": (2000, 500),
+    "bernoulli": (1500, 500),
 }
 BLOCK = 1024
 #: One dimension at a time is varied around this regime.
@@ -200,9 +201,9 @@ def _special() -> list[Cell]:
     return [
         Cell("ingest/R256", wide, None, (*learners, "paper-accumulate"), BLOCK, 8 * BLOCK, BLOCK),
         Cell("row/R256", wide, None, ("ours", "paper-accumulate"), WARM_UP, 1000, 50),
-        Cell("adam/R256/every-1", wide, each, trackers[::2], WARM_UP, 400, 16, True),
+        Cell("adam/R256/every-1", wide, each, trackers[::2], WARM_UP, 400, 100, True),
         Cell("adam/R256/never", wide, None, trackers, WARM_UP, 512, 64),
-        Cell("factor/256x256", wide, each, solvers, WARM_UP, 64, 1),
+        Cell("factor/256x256", wide, each, solvers, WARM_UP, 96, 32),
     ]
 
 
@@ -222,8 +223,8 @@ def _scaling() -> list[Cell]:
                     SCHEDULES["every-1"],
                     _offered(SCALING),
                     warm_up,
-                    24,
-                    4,
+                    48,
+                    16,
                     curve=curve,
                     value=value,
                 )

@@ -125,8 +125,9 @@ class OursRequest(Ours):
         self.model.partial_fit(self.feed.X[start:stop], self.feed.targets[start:stop])
 
     def serve(self, start: int, stop: int) -> None:
-        """Answer once."""
-        self.answer = self.request()
+        """Answer, once for each row of the turn."""
+        for _ in range(start, stop):
+            self.answer = self.request()
 
 
 class Paper(Contender):

@@ -94,8 +94,9 @@ class SolverAlone(Contender):
         self.C = self.moments.pipeline.moment.centred()
 
     def serve(self, start: int, stop: int) -> None:
-        """Factor it."""
-        self.left, _ = self.solver(self.C, self.feed.regime.n_components)
+        """Factor it, once for each row of the turn."""
+        for _ in range(start, stop):
+            self.left, _ = self.solver(self.C, self.feed.regime.n_components)
 
     def delivered(self) -> Floats | None:
         """Return the leading left singular vectors."""

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from threadpoolctl import threadpool_limits
 
 from okspca.bench.cells import Cell
+from okspca.bench.limits import measure_limits
+from okspca.bench.limits import table as limits_table
 from okspca.bench.measure import Timed, measure
 from okspca.bench.memory import MemoryPoint, explained, stream_and_watch
 from okspca.bench.ratios import Ratio, ratios_of
 from okspca.bench.report import grids, setting
+from okspca.progress import progress
 
 NO_MATPLOTLIB = "The pictures need matplotlib: pip install 'okspca[plot]'"
 
@@ -54,13 +56,15 @@ def run(
 
         rows = measure(cells, repeats, done)
     ratios = ratios_of(rows)
-    tables = grids(rows, ratios)
+    peaks, limits = measure_limits()
+    tables = [*grids(rows, ratios), limits_table(peaks, limits)]
     for grid in tables:
         console.print(grid.rich())
     console.print(setting(repeats, quick=quick), markup=False, highlight=False)
     if out is not None:
         write_csv(out / "times.csv", [asdict(row) for row in rows])
         write_csv(out / "ratios.csv", flat(ratios))
+        write_csv(out / "limits.csv", [asdict(limit) for limit in limits])
         text = [setting(repeats, quick=quick), "", *(grid.markdown() for grid in tables)]
         (out / "table.md").write_text("\n".join(text), encoding="utf-8")
         drawn(
@@ -128,15 +132,3 @@ def drawn(out: Path, console: Console, **parts: Any) -> None:
         if values:
             (out / f"{name}.png").write_bytes(getattr(picture, f"draw_{name}")(values))
     console.print(f"Rows, tables and pictures are in {out}", markup=False)
-
-
-def progress(console: Console) -> Progress:
-    """Show what has been done."""
-    return Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-    )

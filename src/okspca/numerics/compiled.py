@@ -3,24 +3,23 @@
 Kernels are plain functions of arrays.  They are compiled on first use, cached on disk, release the
 interpreter lock, and never use fast-math: a recursion must round the same way however it is called.
 
-A cached kernel contains the code of the kernels it calls, but Numba renews it only when its *own*
-file changes.  So the cache lives in a folder named after the contents of every file that holds
-kernels: machine code of an older version can never be picked up.  Where that folder cannot be
-written, Numba's own choice of a folder in the user's home is taken; where nothing can be written,
-kernels are compiled anew in every process.
+Where the cache is kept: :mod:`okspca.numerics.caching`.  That a compilation is announced to the
+user: :mod:`okspca.numerics.announcing`.
 """
 
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
+
+from okspca.numerics.announcing import ANNOUNCER
+from okspca.numerics.caching import cache_of
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 Result = TypeVar("Result")
 
-PACKAGE = Path(__file__).resolve().parent.parent
+event.register("numba:compile", ANNOUNCER)  # type: ignore[no-untyped-call]
 
 
 def compiled(function: Kernel) -> Kernel:
@@ -39,18 +38,16 @@ def reordered(function: Kernel) -> Kernel:
 
 
 def _compile(function: Kernel, fastmath: set[str]) -> Kernel:
-    """Compile with the cache of this version of the kernels, or without one."""
-    settings = vars(numba.config)
-    chosen_by_user = settings["CACHE_DIR"]
-    parent = Path(chosen_by_user) if chosen_by_user else PACKAGE / "__pycache__"
-    # The folder is looked up while decorating, so the setting of other packages stays as it is.
-    settings["CACHE_DIR"] = str(parent / f"okspca-kernels-{_FINGERPRINT}")
-    try:
-        return _jit(function, fastmath, cache=True)
-    except RuntimeError:
-        return _jit(function, fastmath, cache=False)
-    finally:
-        settings["CACHE_DIR"] = chosen_by_user
+    """Compile with the cache of this version of the kernels, or without one.
+
+    Division follows NumPy (no exception), so that loops can be vectorised.
+    """
+    jit = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath or False)
+    kernel = jit(function)
+    cache = cache_of(function)
+    if cache is not None and hasattr(kernel, "_cache"):  # NUMBA_DISABLE_JIT: a plain function
+        kernel._cache = cache
+    return cast(Kernel, kernel)
 
 
 def bound(kernel: Callable[..., Result], *arguments: object) -> Callable[..., Result]:
@@ -78,22 +75,3 @@ def bound_at_first_call(kernel: Callable[..., Result]) -> Callable[..., Result]:
         return machine_code(*arguments)
 
     return call
-
-
-def _jit(function: Kernel, fastmath: set[str], *, cache: bool) -> Kernel:
-    """Division follows NumPy (no exception), so that loops can be vectorised."""
-    jit = numba.njit(cache=cache, nogil=True, error_model="numpy", fastmath=fastmath or False)
-    return cast(Kernel, jit(function))
-
-
-def _fingerprint() -> str:
-    """Digest of every source file of the package that holds kernels."""
-    digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_bytes()
-        if any(b"@" + name in source for name in (b"compiled", b"fused", b"reordered")):
-            digest.update(source)
-    return digest.hexdigest()[:16]
-
-
-_FINGERPRINT = _fingerprint()

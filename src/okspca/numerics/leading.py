@@ -56,6 +56,16 @@ def by_gram(Ct: Floats, n_components: int) -> Leading | None:
     return Leading(sigma, rows) if found else None
 
 
+def leading_exactly(Ct: Floats, n_components: int) -> Leading:
+    """Factor a moment by the cheapest route that keeps full accuracy."""
+    width, n_features = Ct.shape
+    if width <= n_features:
+        leading = by_gram(Ct, n_components)
+        if leading is not None:
+            return leading
+    return by_svd(Ct)
+
+
 @compiled
 def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
     """Compiled core of :func:`by_gram`: whether it succeeded, singular values, vectors as rows."""

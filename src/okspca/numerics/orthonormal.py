@@ -19,6 +19,8 @@ from okspca.numerics.sums import inner
 
 # Below this squared pivot of unit rows, reflections are needed for full accuracy.
 SMALLEST_PIVOT = 1e-4
+# Rows below this squared length count as zero.
+SMALLEST_SQUARE = 1e-280
 
 
 def signed_qr(matrix: Floats) -> tuple[Floats, Floats]:
@@ -106,13 +108,16 @@ def orthonormalise_graded(A: Floats) -> None:
     """
     p, D = A.shape
     for _ in range(2):
+        shortest = np.inf
         for i in range(p):
-            length = math.sqrt(inner(A[i], A[i], 0))
-            for c in range(D):
-                A[i, c] /= length
+            shortest = min(shortest, inner(A[i], A[i], 0))
+        if shortest > SMALLEST_SQUARE:
+            for i in range(p):
+                length = math.sqrt(inner(A[i], A[i], 0))
+                for c in range(D):
+                    A[i, c] /= length
         G = gram(A)
-        smallest = _inverse_cholesky(G)
-        if not smallest > SMALLEST_PIVOT:
+        if not (shortest > SMALLEST_SQUARE and _inverse_cholesky(G) > SMALLEST_PIVOT):
             orthonormalise_rows(A, np.empty((p, p)), np.empty((p, D)))
             return
         A[...] = np.dot(G, A)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from okspca.basis import Basis, Status
 from okspca.moments import CrossMoment, Target
 from okspca.moments.arrays import Change
+from okspca.numerics.leading import leading_exactly
 from okspca.services.answers import answer, no_target, recertified
 from okspca.services.base import Service, ServiceState
 from okspca.services.checks import check_count
-from okspca.services.exact import leading_exactly
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Cached(Service[CachedState]):
         if target.is_zero:
             state.last = no_target(target, t)
             return
-        leading = leading_exactly(target, state.n_components)
+        leading = leading_exactly(target.Ct, state.n_components)
         state.last = answer(leading, target, state.n_components, t)
 
     def request(self, state: CachedState, target: Target, t: int) -> Basis:

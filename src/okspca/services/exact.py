@@ -14,7 +14,7 @@ from okspca.diagnostics.certificate import UNPROVEN
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.compiled import bound_at_first_call, compiled
-from okspca.numerics.leading import Leading, by_gram, by_svd, gram_leading
+from okspca.numerics.leading import gram_leading, leading_exactly
 from okspca.numerics.orthonormal import fix_signs
 from okspca.services.answers import (
     Solution,
@@ -66,7 +66,7 @@ class Exact(Service[WarmBlockState]):
         """Supply the exact leading block."""
         if target.is_zero:
             return no_target(target, t)
-        return answer(leading_exactly(target, state.n_components), target, state.n_components, t)
+        return answer(leading_exactly(target.Ct, state.n_components), target, state.n_components, t)
 
     def serve(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
         """Answer by one compiled call where the moment is narrow and well separated."""
@@ -91,16 +91,6 @@ class Exact(Service[WarmBlockState]):
     def _is_wide(self, state: WarmBlockState, width: int) -> bool:
         """Whether a block of guard vectors is much smaller than the moment."""
         return min(width, state.n_features) > 4 * state.rows.shape[0]
-
-
-def leading_exactly(target: Target, n_components: int) -> Leading:
-    """Factor a target by the cheapest route that keeps full accuracy."""
-    width, n_features = target.Ct.shape
-    if width <= n_features:
-        leading = by_gram(target.Ct, n_components)
-        if leading is not None:
-            return leading
-    return by_svd(target.Ct)
 
 
 @compiled

@@ -22,7 +22,7 @@ from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import WEIGHT, Change, dropped_norm
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.compiled import bound_at_first_call, compiled
-from okspca.numerics.leading import by_svd, polished
+from okspca.numerics.leading import leading_exactly, polished
 from okspca.numerics.orthonormal import fix_signs, orthonormalise_graded, signed_qr
 from okspca.numerics.products import gram
 from okspca.numerics.spectrum import RANK_TOLERANCE
@@ -118,7 +118,7 @@ class WarmBlock(Service[WarmBlockState]):
         """Factor exactly."""
         if target.is_zero:
             return no_target(target, t)
-        return answer(by_svd(target.Ct), target, state.n_components, t)
+        return answer(leading_exactly(target.Ct, state.n_components), target, state.n_components, t)
 
 
 @compiled
@@ -140,6 +140,8 @@ def _refine(
     sums, rows = moment.sums, warm
     width, D = sums.shape
     p = rows.shape[0]
+    if p > width:  # nothing is gained by a block that is wider than the moment
+        return no_solution()
     theta, turn = np.empty(p), np.empty((p, p))
     for _ in range(max_steps):
         right = np.dot(rows, sums.T)

@@ -1,0 +1,111 @@
+"""Where machine code is kept on disk, and how several processes share it.
+
+A cached kernel contains the code of the kernels it calls, but Numba renews it only when its *own*
+file changes.  So the cache lives in a folder named after the contents of every file that holds
+kernels: machine code of an older version can never be picked up.  The first place that can be
+written is taken:
+
+1. the folder that ``NUMBA_CACHE_DIR`` names,
+2. ``__pycache__`` in the installed package (unless that variable is set),
+3. ``okspca`` in the user's folder for caches.
+
+Where none can be written, kernels are compiled anew in every process.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+PACKAGE = Path(__file__).resolve().parent.parent
+PREFIX = "okspca-kernels-"
+
+
+class SharedCache(FunctionCache):
+    """Numba's cache of one kernel, safe to write from several processes at once.
+
+    Numba numbers the files of a kernel's types by looking at the index.  Two processes that do so
+    at the same time can give one number to two types, and machine code for the one would then be
+    run on the other.  Here one process writes at a time.
+    """
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write; without room on the disk the kernel is merely compiled again next time."""
+        with suppress(OSError), _alone_in(Path(self.cache_path)):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, where the system has such locks."""
+    try:
+        fcntl = import_module("fcntl")
+    except ImportError:  # Windows
+        yield
+        return
+    with (folder / "lock").open("a") as lock:
+        with suppress(OSError):  # some network drives have no locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def cache_of(function: Callable[..., object]) -> SharedCache | None:
+    """Open the cache of a kernel; None where there is no place for one."""
+    if FOLDER is None:
+        return None
+    settings = vars(numba.config)
+    before = settings["CACHE_DIR"]
+    # Numba looks the setting up when a cache is opened, so other packages keep their own.
+    settings["CACHE_DIR"] = str(FOLDER)
+    try:
+        return SharedCache(function)  # type: ignore[no-untyped-call]
+    except (OSError, RuntimeError):
+        return None
+    finally:
+        settings["CACHE_DIR"] = before
+
+
+def find_folder() -> Path | None:
+    """Return the first folder for this version of the kernels that can be written."""
+    for parent in _parents():
+        folder = parent / f"{PREFIX}{FINGERPRINT}"
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+    return None
+
+
+def _parents() -> Iterator[Path]:
+    """Yield the places for the cache, the best first."""
+    chosen_by_user = vars(numba.config)["CACHE_DIR"]
+    yield Path(chosen_by_user) if chosen_by_user else PACKAGE / "__pycache__"
+    home = Path(os.path.expanduser("~"))
+    default = {"win32": home / "AppData" / "Local", "darwin": home / "Library" / "Caches"}
+    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
+    if named := os.environ.get(variable):
+        yield Path(named) / "okspca"
+    elif home.is_dir():
+        yield default.get(sys.platform, home / ".cache") / "okspca"
+
+
+def _fingerprint() -> str:
+    """Digest of every source file of the package that holds kernels."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source = path.read_bytes()
+        if any(b"@" + name in source for name in (b"compiled", b"fused", b"reordered")):
+            digest.update(source)
+    return digest.hexdigest()[:16]
+
+
+FINGERPRINT = _fingerprint()
+FOLDER = find_folder()
