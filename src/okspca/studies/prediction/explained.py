@@ -101,9 +101,9 @@ def _overflow(results: Results) -> list[Part]:
         "Two ways were run: a component keeps its last finite weights (freeze), or its exponent is "
         "carried separately and it goes on (any exponent). Up to four components they are the "
         "same. At ten, on Sensorless, they are far apart, and freezing comes closest to the "
-        "published numbers; so that is the choice in use. OKSPCA's lead over the CIPLS pipelines there "
-        "is in good part their overflow: with exponents carried, it shrinks on random features, "
-        "and the linear pipeline is ahead.",
+        "published numbers; so that is the choice in use. OKSPCA's lead over the CIPLS pipelines "
+        "there is in good part their overflow: with exponents carried, it shrinks on random "
+        "features, and the linear pipeline is ahead.",
         Table("Experiment: CIPLS where double precision ends", header, rows, note),
         *_lead(results),
     ]
