@@ -25,6 +25,7 @@ ORIGINAL = DataFile(
     url="https://archive.ics.uci.edu/static/public/325/dataset+for+sensorless+drive+diagnosis.zip",
     member="Sensorless_drive_diagnosis.txt",
 )
+FILES = (TABLE, ORIGINAL)
 
 
 def load_sensorless(*, download: bool = True) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

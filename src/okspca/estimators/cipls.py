@@ -22,7 +22,7 @@ precision.  Two ways to go on:
   each carry a power of two beside their numbers, and every component goes on.  Where nothing is
   that large or small, those powers are zero and the arithmetic is plain.
 * ``overflow="freeze"``: plain double precision; a component whose new weights have no finite norm
-  keeps the old ones, and ends the row.  This is what reproduces the paper's numbers.
+  keeps the old ones, and ends the row.  Of the rules tried, it comes closest to the paper's scores.
 
 Coordinates are ``(x - m) . w_c / ||w_c||``.
 """

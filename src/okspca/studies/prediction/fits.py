@@ -27,7 +27,7 @@ FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
 #: Further points of the path, to see what happens between the checkpoints.
 PATH_POINTS = 50
 RATES, CLIPS = (0.003, 0.01, 0.03), (0.5, 1.0)
-QUICK_ROWS = 600
+QUICK_ROWS = 240
 #: How often the angle is looked at in search of excursions, and what counts as one.
 LOOK_EVERY, AWAY_DEGREES = 50, 10.0
 FULL, EXTRACTED, EXACT = "full", "extracted", "exact"

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from okspca.datasets import DataFileError
 from okspca.studies.cells import Cell, run_cells
 from okspca.studies.prediction.fits import work
 from okspca.studies.prediction.protocol import DEVELOPMENT_SEEDS, FINAL_SEEDS
 from okspca.studies.prediction.render import render
 from okspca.studies.prediction.results import Results
-from okspca.studies.prediction.tasks import DEVELOPED, TASKS, resolved
+from okspca.studies.prediction.tasks import DEVELOPED, TASKS, is_local, resolved
 from okspca.studies.provenance import provenance
 from okspca.studies.rows import RowFile
 
@@ -78,14 +77,11 @@ def planned(tasks: Sequence[str], n_seeds: int | None, *, quick: bool) -> Plan:
 
 
 def _is_there(name: str, *, needed: bool) -> bool:
-    """Whether the data of a task can be loaded; raise where they are needed and cannot."""
-    try:
+    """Whether the data of a task are there; those that are needed are fetched, or it raises."""
+    if needed:
         resolved(name).final(FINAL_SEEDS[0])
-    except DataFileError:
-        if needed:
-            raise
-        return False
-    return True
+        return True
+    return is_local(name)
 
 
 def reproduce(plan: Plan, out: Path, console: Console, *, jobs: int, command: str) -> Results:
@@ -99,7 +95,7 @@ def reproduce(plan: Plan, out: Path, console: Console, *, jobs: int, command: st
     run_cells(cells, work, file, console, jobs=jobs)
     told = _told(out, command, jobs, time.perf_counter() - start, resumed=resumed, of=len(cells))
     results = Results(file.rows, tasks, plan.seeds, quick=plan.quick)
-    render(results, out, console, told | {"work": f"{file.seconds / 60.0:.1f} minutes of one core"})
+    render(results, out, console, told | {"cells added up": f"{file.seconds / 60.0:.1f} minutes"})
     return results
 
 

@@ -15,13 +15,17 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from okspca.datasets import (
+    DataFileError,
     friedman,
+    kin8nm,
     load_har,
     load_kin8nm,
     load_sensorless,
+    sensorless,
     spirals,
     xor_gauss,
 )
+from okspca.datasets.files import find
 from okspca.datasets.har import FULL
 from okspca.numerics.arrays import Floats
 
@@ -167,6 +171,25 @@ TASKS = {
 }
 REAL = ("HAR", "Sensorless", "Kin8nm")
 DEVELOPED = ("XOR-Gauss", "HAR", "Kin8nm")
+
+
+def is_local(name: str) -> bool:
+    """Whether the data of a task are on this machine; the network is not used.
+
+    Examples
+    --------
+    >>> is_local("XOR-Gauss")
+    True
+    """
+    files = {"Sensorless": sensorless.FILES, "Kin8nm": kin8nm.FILES}
+    try:
+        if name == "HAR":
+            _har()
+        elif name in files:
+            find(*files[name], download=False)
+    except DataFileError:
+        return False
+    return True
 
 
 @cache
