@@ -140,15 +140,15 @@ def test_an_error_half_way_puts_the_groups_back(monkeypatch: pytest.MonkeyPatch)
     X = np.random.RandomState(0).normal(size=(3000, 2))
     model = OKSPCA(1, n_random_features=8, stability=G, random_state=0).fit(X[:500], X[:500, 0])
     before, calls = fingerprint(model._ready().sub_moments), []
-    original = FourierMap.transform
+    original = FourierMap.fill
 
-    def failing(self: FourierMap, Z: Floats) -> Floats:
+    def failing(self: FourierMap, Z: Floats, features: Floats) -> Floats:
         calls.append(len(Z))
         if len(calls) > 4:  # inputs and responses of two chunks pass
             raise MemoryError
-        return original(self, Z)
+        return original(self, Z, features)
 
-    monkeypatch.setattr(FourierMap, "transform", failing)
+    monkeypatch.setattr(FourierMap, "fill", failing)
     with pytest.raises(MemoryError):
         model.partial_fit(X, X[:, 0])
     assert len(calls) > 4
