@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from okspca import __version__, reproduce
+from okspca.commands.inspect import inspect
 
 INTERRUPTED = 130
 SHOW_CURSOR = b"\x1b[?25h"
@@ -26,6 +27,7 @@ app = typer.Typer(
 
 
 app.add_typer(reproduce.app, name="reproduce")
+app.command()(inspect)
 
 
 def _show_version(wanted: bool) -> None:
