@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from okspca import __version__, reproduce
+from okspca.commands.fit import fit
 from okspca.commands.inspect import inspect
 
 INTERRUPTED = 130
@@ -27,6 +28,7 @@ app = typer.Typer(
 
 
 app.add_typer(reproduce.app, name="reproduce")
+app.command()(fit)
 app.command()(inspect)
 
 
