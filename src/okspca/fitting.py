@@ -68,7 +68,7 @@ def blocks(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[pa.Table]:
 
 def learn(model: OKSPCA, record: StreamRecord, table: pa.Table) -> StreamRecord:
     """Learn one block and return the record of where the stream stands now."""
-    X = np.column_stack([_numbers(table, name) for name in record.columns])
+    X = inputs_of(table, record.columns)
     y, known = _target(table, record.target)
     missing = np.isnan(X)
     imputed = 0
@@ -90,6 +90,11 @@ def learn(model: OKSPCA, record: StreamRecord, table: pa.Table) -> StreamRecord:
         rows_skipped=record.rows_skipped + int((~kept).sum()),
         values_imputed=record.values_imputed + imputed,
     )
+
+
+def inputs_of(table: pa.Table, columns: tuple[str, ...]) -> Floats:
+    """Return the input columns as one matrix, NaN where a value is missing."""
+    return np.column_stack([_numbers(table, name) for name in columns])
 
 
 def _numbers(table: pa.Table, name: str) -> Floats:
