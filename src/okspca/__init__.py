@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         NotReadyError,
         NumericalError,
         RankWarning,
+        StateError,
     )
     from okspca.estimators import OKSPCA
 
@@ -33,6 +34,7 @@ _HOMES = {
     "NumericalError": "okspca.errors",
     "RankWarning": "okspca.errors",
     "Stability": "okspca.diagnostics",
+    "StateError": "okspca.errors",
     "Status": "okspca.basis",
 }
 
@@ -47,6 +49,7 @@ __all__ = [
     "NumericalError",
     "RankWarning",
     "Stability",
+    "StateError",
     "Status",
     "__version__",
 ]

@@ -12,6 +12,10 @@ import typer
 from rich.console import Console
 
 from okspca import __version__, reproduce
+from okspca.commands.fit import fit
+from okspca.commands.inspect import inspect
+from okspca.commands.merge import merge
+from okspca.commands.transform import transform
 
 INTERRUPTED = 130
 SHOW_CURSOR = b"\x1b[?25h"
@@ -26,6 +30,10 @@ app = typer.Typer(
 
 
 app.add_typer(reproduce.app, name="reproduce")
+app.command()(fit)
+app.command()(transform)
+app.command()(inspect)
+app.command()(merge)
 
 
 def _show_version(wanted: bool) -> None:

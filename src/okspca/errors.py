@@ -51,6 +51,18 @@ class MergeError(ValueError):
     """
 
 
+class StateError(ValueError):
+    """A model could not be saved, or a file is not a whole and unchanged model.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> OKSPCA.load("no-such-file.okspca")
+    Traceback (most recent call last):
+    okspca.errors.StateError: no-such-file.okspca cannot be read: No such file or directory.
+    """
+
+
 class RankWarning(UserWarning):
     """More components were asked for than the target has directions; the rest are zero columns.
 

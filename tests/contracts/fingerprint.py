@@ -20,7 +20,7 @@ def fingerprint(thing: object) -> str:
 
 def state_of(model: object) -> str:
     """Fingerprint of all attributes of an object, parameters included."""
-    return fingerprint(dict(vars(model)))
+    return fingerprint(dict(sorted(vars(model).items())))
 
 
 def _pieces(thing: object) -> Iterator[bytes]:
@@ -62,9 +62,11 @@ def _all(things: Iterable[Any]) -> Iterator[bytes]:
 def _attributes(thing: object) -> Iterator[bytes]:
     """Walk the attributes of an object that belong to its state; refuse one that hides them.
 
-    State is what a copy would take along (``__getstate__``), so scratch memory does not count.
+    State is what a copy would take along (``__getstate__``), so scratch memory does not count; nor
+    does the order in which attributes were set.
     """
     if not hasattr(thing, "__dict__"):
         message = f"no fingerprint for {type(thing)}"
         raise TypeError(message)
-    yield from _pieces(thing.__getstate__())
+    state: Any = thing.__getstate__()
+    yield from _pieces(dict(sorted(state.items())) if isinstance(state, dict) else state)

@@ -5,6 +5,7 @@ import warnings
 import weakref
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from okspca.estimators.data import check_values, where_not_numbers
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.saving import load_model, save_model
 from okspca.estimators.stability import StabilityAttribute
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
@@ -378,6 +380,27 @@ class OKSPCA(
         if isinstance(pooled.target_map, OneHotMap):
             self._intake.labels = pooled.target_map
         return self
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the whole state to a file, atomically and without pickle.
+
+        A file that is there already is kept beside it, as ``<path>.previous``.  A model that is
+        loaded and goes on learning equals one that was never saved, to the last bit.  Parts of your
+        own making (services, maps, standardisers) cannot be saved so.
+        """
+        save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Load a model that :meth:`save` has written.
+
+        Raises
+        ------
+        StateError
+            The file is not a whole and unchanged model; the message says why.
+        """
+        model: Self = load_model(cls, path)[0]
+        return model
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether any rows were learned."""

@@ -1,0 +1,33 @@
+"""`okspca inspect`: what a saved model is and what it is worth."""
+
+import json
+import shutil
+from importlib import import_module
+from pathlib import Path
+from textwrap import fill
+from typing import Annotated
+
+import typer
+
+from okspca.commands.stopping import one_sentence
+
+HEADING, WIDTH, NARROWEST = 10, 100, 40
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(help="A file that `save` or `okspca fit` has written.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Describe a saved model: settings, rows, rank, certificate, errors."""
+    inspection = import_module("okspca.inspection")
+    with one_sentence(debug):
+        told = inspection.inspect(model)
+    if as_json:
+        typer.echo(json.dumps(told))
+        return
+    width = max(shutil.get_terminal_size((WIDTH, 1)).columns, NARROWEST)
+    typer.echo(str(model))
+    for heading, line in inspection.lines(told):
+        first, rest = f"  {heading:<{HEADING}}", " " * (HEADING + 2)
+        typer.echo(fill(line, width, initial_indent=first, subsequent_indent=rest))

@@ -1,0 +1,45 @@
+"""`okspca merge`: pool models that were fitted to parts of the data."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from okspca.commands.stopping import one_sentence, stop
+
+
+def merge(
+    models: Annotated[list[Path], typer.Argument(help="Two or more saved models.")],
+    out: Annotated[Path, typer.Option(help="Where to write the pooled model.")],
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Pool models with the same options that were fitted to different rows."""
+    if len(models) < 2:
+        stop("Give at least two models to pool.", 2)
+    saving = import_module("okspca.estimators.saving")
+    kind = import_module("okspca.estimators").OKSPCA
+    with one_sentence(debug):
+        pooled, record = saving.load_model(kind, models[0])
+        for path in models[1:]:
+            other, theirs = saving.load_model(kind, path)
+            if (record is None) != (theirs is None) or _names(record) != _names(theirs):
+                stop(f"{path} was fitted to other columns than {models[0]}.")
+            pooled.merge(other)
+            record = record and _added(record, theirs)
+        saving.save_model(pooled, out, record)
+    if not quiet:
+        typer.echo(f"{len(models)} models of {pooled.n_samples_seen_:,} rows are pooled in {out}")
+
+
+def _names(record: object) -> object:
+    """What two records must have in common."""
+    return record and (getattr(record, "target", None), getattr(record, "columns", None))
+
+
+def _added(record: Any, theirs: Any) -> Any:
+    """Add the counts; a pooled model has no place in any one stream, so it cannot be resumed."""
+    counts = ("rows_read", "rows_skipped", "values_imputed")
+    sums = {name: getattr(record, name) + getattr(theirs, name) for name in counts}
+    return record._replace(inputs=(), **sums)

@@ -1,0 +1,46 @@
+"""`okspca transform`: embeddings of files, as a file."""
+
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from okspca.commands.stopping import one_sentence, stop
+
+
+def transform(
+    model: Annotated[Path, typer.Argument(help="A model that `okspca fit` has written.")],
+    inputs: Annotated[list[str], typer.Argument(help="Files, a Parquet folder, or - for stdin.")],
+    out: Annotated[Path, typer.Option(help="A .csv, .tsv, .parquet or .arrow file.")],
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A column to copy beside the embedding; repeat it.")
+    ] = None,
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="csv, tsv, ndjson, parquet or arrow.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Embed the rows of files with a saved model; rows with missing inputs stay empty."""
+    try:
+        import_module("pyarrow")
+    except ImportError:
+        stop("Reading files needs pyarrow: pip install 'okspca[files]'")
+    embedding, streams = import_module("okspca.embedding"), import_module("okspca.streams")
+    kind = import_module("okspca.estimators").OKSPCA
+    with one_sentence(debug):
+        loaded, record = import_module("okspca.estimators.saving").load_model(kind, model)
+        names = record.columns if record else tuple(getattr(loaded, "feature_names_in_", ()))
+        if not names:
+            stop(f"{model} does not know the names of its inputs; fit it with `okspca fit`.")
+        kept = keep or []
+        types = dict.fromkeys(kept)
+        batches = chain.from_iterable(
+            streams.batches(name, file_format, types) for name in streams.expanded(inputs)
+        )
+        tables = (embedding.embedded(loaded, batch, names, kept) for batch in batches)
+        rows = embedding.write(out, tables)
+    if not quiet:
+        typer.echo(f"{rows:,} rows were embedded in {out}")

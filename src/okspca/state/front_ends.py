@@ -1,0 +1,154 @@
+"""Feature maps and standardisers on disk.
+
+Parts of the user's own making have no form here, and saving says so.
+"""
+
+from typing import Any
+
+from okspca.errors import StateError
+from okspca.features import FeatureMap, FourierMap, IdentityMap, OneHotMap
+from okspca.numerics.arrays import Floats
+from okspca.standardize import (
+    CausalStandardizer,
+    FrozenStandardizer,
+    NoStandardizer,
+    Standardizer,
+    VarianceRule,
+)
+from okspca.state.fields import Sink, Source
+
+MAPS = ("fourier", "identity", "one-hot")
+STANDARDIZERS = ("causal", "frozen", "none")
+RULE = ("clamp", "absolute", "relative")
+
+
+def no_form(part: object, remedy: str) -> StateError:
+    """Make the error for a part that only its author knows how to write."""
+    return StateError(
+        f"The model cannot be saved: {type(part).__name__} is not a built-in part; {remedy}."
+    )
+
+
+def write_map(sink: Sink, feature_map: FeatureMap) -> None:
+    """Write a feature map: weights and phases, not the seed they came from."""
+    if type(feature_map) is FourierMap:
+        sink.put("kind", "fourier")
+        sink.array("weights", feature_map.weights)
+        sink.array("phases", feature_map.phases)
+    elif type(feature_map) is IdentityMap:
+        sink.put("kind", "identity")
+        sink.put("n_inputs", feature_map.n_inputs)
+    elif type(feature_map) is OneHotMap:
+        sink.put("kind", "one-hot")
+        sink.put("classes", [_label_out(label) for label in feature_map.classes])
+    else:
+        raise no_form(feature_map, "use a FourierMap or IdentityMap, or pickle the model")
+
+
+def read_map(source: Source) -> FeatureMap:
+    """Read a feature map."""
+    kind = source.text("kind", MAPS)
+    feature_map: FeatureMap
+    if kind == "fourier":
+        weights = source.array("weights", (None, None))
+        if 0 in weights.shape:
+            source.refuse("weights", "empty")
+        feature_map = FourierMap(weights, source.array("phases", weights.shape[:1]))
+    elif kind == "identity":
+        feature_map = IdentityMap(source.count("n_inputs", least=1))
+    else:
+        feature_map = _read_labels(source)
+    source.close()
+    return feature_map
+
+
+def write_standardizer(sink: Sink, standardizer: Standardizer) -> None:
+    """Write a standardiser."""
+    if type(standardizer) is CausalStandardizer:
+        sink.put("kind", "causal")
+        for name, value in zip(RULE, standardizer.rule, strict=True):
+            sink.put(name, value)
+        sink.put("forgetting", standardizer.forgetting)
+        for name, array in standardizer.arrays._asdict().items():
+            sink.array(name, array)
+    elif type(standardizer) is FrozenStandardizer:
+        sink.put("kind", "frozen")
+        sink.array("mean", standardizer.mean)
+        sink.array("divisor", standardizer.divisor)
+    elif type(standardizer) is NoStandardizer:
+        sink.put("kind", "none")
+    else:
+        raise no_form(standardizer, "use one of okspca.standardize, or pickle the model")
+
+
+def read_standardizer(source: Source) -> Standardizer:
+    """Read a standardiser."""
+    kind = source.text("kind", STANDARDIZERS)
+    standardizer: Standardizer
+    if kind == "causal":
+        standardizer = _read_causal(source)
+    elif kind == "frozen":
+        mean = source.array("mean", (None,))
+        standardizer = FrozenStandardizer(mean, source.array("divisor", mean.shape))
+    else:
+        standardizer = NoStandardizer()
+    source.close()
+    return standardizer
+
+
+def _read_causal(source: Source) -> CausalStandardizer:
+    """Read a causal standardiser."""
+    rule = VarianceRule(*(source.number(name, least=0.0) for name in RULE))
+    forgetting = source.number("forgetting", least=0.0, most=1.0)
+    mean: Floats = source.array("mean", (None,))
+    standardizer = CausalStandardizer(mean.shape[0], rule, forgetting)
+    standardizer.mean = mean
+    standardizer.variance = source.array("variance", mean.shape)
+    standardizer.counts = source.array("counts", (2,))
+    if standardizer.counts.min() < 0.0 or standardizer.variance.min(initial=0.0) < 0.0:
+        source.refuse("counts", "negative")
+    return standardizer
+
+
+def _read_labels(source: Source) -> OneHotMap:
+    """Read the classes in the order of their columns."""
+    written = source.raw("classes")
+    if not isinstance(written, list):
+        source.refuse("classes", written)
+    classes = [_label_in(source, label) for label in written]
+    labels = OneHotMap(classes)
+    if labels.n_features != len(classes):
+        source.refuse("classes", "not unique")
+    return labels
+
+
+def _label_out(label: Any) -> list[Any]:
+    """A label with its type, since 1, 1.0 and True are one key to Python and three to a reader."""
+    if isinstance(label, bool | int | str):
+        return [type(label).__name__, label]
+    if isinstance(label, float):
+        return ["float", label.hex()]
+    raise no_form(label, "use whole numbers, text or truth values as labels")
+
+
+def _label_in(source: Source, written: Any) -> bool | int | float | str:
+    """Read one label."""
+    match written:
+        case ["bool", bool(truth)]:
+            return truth
+        case ["int", int(number)] if not isinstance(number, bool):
+            return number
+        case ["str", str(text)]:
+            return text
+        case ["float", str(text)]:
+            return _float_from(source, text)
+    return source.refuse("classes", written)
+
+
+def _float_from(source: Source, text: str) -> float:
+    """Read a number from its exact hexadecimal form."""
+    try:
+        value = float.fromhex(text)
+    except (ValueError, OverflowError):
+        return source.refuse("classes", text)
+    return value if value == value else source.refuse("classes", text)

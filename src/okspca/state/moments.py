@@ -1,0 +1,95 @@
+"""The moment, its compression and its sub-moments on disk."""
+
+from okspca.moments import CrossMoment, SubMoments, TargetCompression
+from okspca.moments.arrays import MomentArrays
+from okspca.state.fields import Sink, Source
+
+N_TOTALS = len(("weight", "rows", "left square", "right square", "dropped square"))
+MOST_GROUPS = 64
+
+
+def write_moment(sink: Sink, moment: CrossMoment) -> None:
+    """Write a moment."""
+    sink.put("forgetting", moment.forgetting)
+    sink.put("labels", moment.labels)
+    sink.put("is_constant", moment.is_constant)
+    sink.put("width", moment.width)
+    sink.put("n_right", moment._n_right)
+    sink.array("buffer", moment._buffer)
+    arrays: MomentArrays = moment.arrays
+    for name in ("left_mean", "right_mean", "totals"):
+        sink.array(name, getattr(arrays, name))
+    if moment.compression is None:
+        sink.put("compression", None)
+        return
+    inner = sink.inside("compression")
+    inner.put("tolerance", moment.compression.tolerance)
+    inner.array("directions", moment.compression.directions)
+
+
+def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
+    """Read a moment of ``n_left`` input and at most ``most_right`` target features."""
+    n_right = source.count("n_right", most=most_right)
+    forgetting = source.number("forgetting", least=0.0, most=1.0)
+    labels = source.flag("labels")
+    is_constant = source.flag("is_constant")
+    width = source.count("width", most=n_right)
+    buffer = source.array("buffer", (None, n_left))
+    left_mean = source.array("left_mean", (n_left,))
+    right_mean = source.array("right_mean", (width,))
+    totals = source.array("totals", (N_TOTALS,))
+    if buffer.shape[0] < max(width, 1) or totals.min() < 0.0:
+        source.refuse("width", width)
+    compression = _read_compression(source, n_right, width)
+    if labels and compression is not None:
+        source.refuse("labels", labels)
+    source.close()
+    # Empty, and then filled: made in full size it would allocate what the file only claims.
+    moment = CrossMoment(n_left, 0, forgetting=forgetting, labels=labels, compression=compression)
+    moment.is_constant = is_constant
+    moment._buffer, moment._width, moment._n_right = buffer, width, n_right
+    moment._left_mean, moment._right_mean, moment._totals = left_mean, right_mean, totals
+    moment.renew_views()
+    return moment
+
+
+def write_sub_moments(sink: Sink, sub_moments: SubMoments | None) -> None:
+    """Write the disjoint moments, if there are any."""
+    if sub_moments is None:
+        sink.put("sub_moments", None)
+        return
+    inner = sink.inside("sub_moments")
+    inner.put("forgetting", sub_moments.forgetting)
+    inner.put("n_groups", len(sub_moments))
+    for number, group in enumerate(sub_moments.groups):
+        write_moment(inner.inside(str(number)), group)
+
+
+def read_sub_moments(source: Source, n_left: int, most_right: int) -> SubMoments | None:
+    """Read the disjoint moments, if there are any."""
+    if source.is_none("sub_moments"):
+        return None
+    inner = source.inside("sub_moments")
+    forgetting = inner.number("forgetting", least=0.0, most=1.0)
+    n_groups = inner.count("n_groups", least=1, most=MOST_GROUPS)
+    sub_moments = SubMoments(0, CrossMoment(1, 0, forgetting=forgetting))
+    sub_moments.groups = [
+        read_moment(inner.inside(str(number)), n_left, most_right) for number in range(n_groups)
+    ]
+    inner.close()
+    if any(group.labels or group.compression is not None for group in sub_moments.groups):
+        source.refuse("sub_moments", None)
+    return sub_moments
+
+
+def _read_compression(source: Source, n_right: int, width: int) -> TargetCompression | None:
+    """Read the directions that the moment is stored in."""
+    if source.is_none("compression"):
+        return None
+    inner = source.inside("compression")
+    compression = TargetCompression(0, inner.number("tolerance", least=0.0))
+    compression.directions = inner.array("directions", (None, n_right))
+    inner.close()
+    if not width <= compression.rank <= n_right:
+        source.refuse("width", width)
+    return compression

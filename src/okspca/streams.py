@@ -1,0 +1,175 @@
+"""Rows from files, in order and in bounded memory, as record batches of pyarrow.
+
+The ending of a name tells the format: ``.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``, ``.parquet``,
+``.arrow`` or ``.feather`` (Arrow IPC), the text ones also with ``.gz``.  A folder stands for the
+Parquet files in it, sorted by name.  ``-`` is standard input, as CSV unless a format is given.
+"""
+
+import gzip
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyarrow import csv, ipc, json, parquet
+
+from okspca.errors import DataError
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+PEEK = 1 << 20
+Types = dict[str, pa.DataType | None]
+STANDARD_INPUT = "-"
+
+
+class Prefixed(io.RawIOBase):
+    """A file of which the beginning was read already and is handed out again.
+
+    Examples
+    --------
+    >>> Prefixed(b"ab", io.BytesIO(b"cd")).read()
+    b'abcd'
+    """
+
+    def __init__(self, beginning: bytes, rest: BinaryIO) -> None:
+        self._beginning, self._rest = beginning, rest
+
+    def readable(self) -> bool:
+        """It can be read, and nothing else."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer from the beginning, then from the rest."""
+        piece, self._beginning = self._beginning[: len(buffer)], self._beginning[len(buffer) :]
+        piece = piece or self._rest.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def expanded(inputs: Sequence[str]) -> tuple[str, ...]:
+    """Replace folders by the Parquet files in them."""
+    found: list[str] = []
+    for name in inputs:
+        if name != STANDARD_INPUT and Path(name).is_dir():
+            files = sorted(str(path) for path in Path(name).rglob("*.parquet"))
+            if not files:
+                message = f"The folder {name} holds no .parquet files."
+                raise DataError(message)
+            found += files
+        else:
+            found.append(name)
+    return tuple(found)
+
+
+def format_of(name: str, given: str | None = None) -> str:
+    """Tell the format from the ending of a name.
+
+    Examples
+    --------
+    >>> format_of("rows.csv.gz"), format_of("-")
+    ('csv', 'csv')
+    """
+    if given is not None:
+        return given
+    if name == STANDARD_INPUT:
+        return "csv"
+    ending = Path(name.removesuffix(".gz")).suffix.lower()
+    if ending not in FORMATS:
+        known = ", ".join(FORMATS)
+        message = f"{name} has none of the endings {known}; say what it is with --format."
+        raise DataError(message)
+    return FORMATS[ending]
+
+
+def batches(name: str, given: str | None, types: Types) -> Iterator[pa.RecordBatch]:
+    """Read one input; ``types`` says how text formats read some columns (None: as it looks)."""
+    kind = format_of(name, given)
+    try:
+        yield from _READERS[kind](name, types)
+    except (pa.ArrowInvalid, pa.ArrowKeyError, EOFError, gzip.BadGzipFile) as failure:
+        reason = str(failure).splitlines()[0]
+        message = f"{name} could not be read as {kind}: {reason}"
+        raise DataError(message) from failure
+
+
+def _bytes(name: str) -> BinaryIO:
+    """Open an input for reading bytes, unpacked."""
+    if name == STANDARD_INPUT:
+        return sys.stdin.buffer
+    if name.endswith(".gz"):
+        return gzip.open(name, "rb")  # type: ignore[return-value]
+    return open(name, "rb")
+
+
+def _delimited(delimiter: str, name: str, types: Types) -> Iterator[pa.RecordBatch]:
+    """Read CSV: whole numbers become floating point, since later rows may not be whole."""
+    parse = csv.ParseOptions(delimiter=delimiter)
+    with _bytes(name) as file:
+        beginning = file.read(PEEK)
+        if not beginning.strip():
+            message = f"{name} is empty."
+            raise DataError(message)
+        whole = beginning[: beginning.rfind(b"\n") + 1] or beginning
+        seen = csv.open_csv(io.BytesIO(whole), parse_options=parse).schema
+        steady = {field.name: _type_of(field, types) for field in seen}
+        options = csv.ConvertOptions(column_types=steady, strings_can_be_null=True)
+        source = pa.PythonFile(io.BufferedReader(Prefixed(beginning, file), PEEK), "r")
+        yield from csv.open_csv(source, parse_options=parse, convert_options=options)
+
+
+def _csv(name: str, types: Types) -> Iterator[pa.RecordBatch]:
+    """Read comma-separated values."""
+    return _delimited(",", name, types)
+
+
+def _tsv(name: str, types: Types) -> Iterator[pa.RecordBatch]:
+    """Read tab-separated values."""
+    return _delimited("\t", name, types)
+
+
+def _type_of(field: pa.Field, types: Types) -> pa.DataType:
+    """The type that a column of text is read as in all its rows."""
+    if field.name in types:
+        return types[field.name] or field.type
+    is_open = pa.types.is_integer(field.type) or pa.types.is_null(field.type)
+    return pa.float64() if is_open else field.type
+
+
+def _ndjson(name: str, _: Types) -> Iterator[pa.RecordBatch]:
+    """Read one JSON object per line."""
+    with _bytes(name) as file:
+        yield from json.open_json(pa.PythonFile(file, "r"))
+
+
+def _parquet(name: str, _: Types) -> Iterator[pa.RecordBatch]:
+    """Read a Parquet file."""
+    with parquet.ParquetFile(name) as file:
+        yield from file.iter_batches()
+
+
+def _arrow(name: str, _: Types) -> Iterator[pa.RecordBatch]:
+    """Read an Arrow IPC file, or a stream of the same."""
+    with _bytes(name) as file:
+        if name == STANDARD_INPUT:
+            yield from ipc.open_stream(file)
+            return
+        try:
+            opened = ipc.open_file(file)
+        except pa.ArrowInvalid:
+            file.seek(0)
+            yield from ipc.open_stream(file)
+            return
+        for number in range(opened.num_record_batches):
+            yield opened.get_batch(number)
+
+
+_READERS = {"csv": _csv, "tsv": _tsv, "ndjson": _ndjson, "parquet": _parquet, "arrow": _arrow}

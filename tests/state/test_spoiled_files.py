@@ -1,0 +1,41 @@
+"""Spoiled files: each is refused with one error, within the memory that is allowed."""
+
+from pathlib import Path
+
+import pytest
+
+from okspca import OKSPCA, StateError
+from okspca.estimators.saving import model_bytes, model_from
+from okspca.fuzzing import run, seeds
+from okspca.state.container import sealed, unpack
+from okspca.state.mutations import _header, _resealed
+
+
+def test_two_thousand_spoiled_files_are_refused(tmp_path: Path) -> None:
+    tally = run(range(2_000), tmp_path)
+    assert tally.failures == []
+    assert tally.refused.total() == 2_000
+
+
+@pytest.mark.parametrize("number", range(len(seeds())))
+def test_what_is_spoiled_was_valid_before(number: int) -> None:
+    whole = seeds()[number]
+    assert _resealed(whole) == whole
+    assert model_bytes(*model_from(OKSPCA, whole)) == whole
+
+
+def test_every_single_byte_counts() -> None:
+    whole = seeds()[0]
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 0x20  # the bit that turns capitals into small letters
+        with pytest.raises(StateError):
+            unpack(bytes(changed))
+
+
+def test_a_newer_format_says_so() -> None:
+    whole = seeds()[0]
+    newer = whole.replace(rb"{\"format\":1,", rb"{\"format\":2,", 1)
+    newer = sealed(newer.replace(_header(whole)["sha256"].encode(), b"0" * 64, 1))
+    with pytest.raises(StateError, match="not of format version 1; use the okspca that wrote it"):
+        unpack(newer)
