@@ -111,6 +111,18 @@ def test_embeddings_come_from_one_state() -> None:
     assert set(embeddings) <= known
 
 
+def test_a_snapshot_shares_no_sub_moments() -> None:
+    y = RESPONSES["number"]
+    model = OKSPCA(2, n_random_features=64, stability=4, random_state=0).partial_fit(X, y)
+    model.learn_one(X[0], float(y[0]))  # from here on the groups are changed in place
+    snapshot = model._ready().snapshot()
+    before = snapshot.stability()
+    for x, target in zip(X, y.tolist(), strict=True):
+        model.learn_one(x, target)
+    assert snapshot.stability() == before
+    assert model.stability() != before
+
+
 class Torn(Readable):
     """A state that changes under its reader's eyes, once."""
 

@@ -135,6 +135,8 @@ class Pipeline(Readable):
         """Return a copy that shares nothing that learning changes."""
         twin = copy.copy(self)
         twin.__dict__.update(self._saved())
+        if twin.sub_moments is not None:  # what was saved shares them until a block changes one
+            twin.sub_moments.groups = [copied(group) for group in twin.sub_moments.groups]
         return twin
 
     def learn_lean(self, x: Floats | Sequence[float], target: LeanTarget) -> bool:
