@@ -29,6 +29,9 @@ from okspca.services.answers import (
 from okspca.services.base import Service
 from okspca.services.warm_block import WarmBlock, WarmBlockState
 
+# A compressed response takes up to some 60 columns, few of them above rounding: that is not wide.
+NARROW = 64
+
 
 @dataclass(frozen=True)
 class Exact(Service[WarmBlockState]):
@@ -90,7 +93,7 @@ class Exact(Service[WarmBlockState]):
 
     def _is_wide(self, state: WarmBlockState, width: int) -> bool:
         """Whether a block of guard vectors is much smaller than the moment."""
-        return min(width, state.n_features) > 4 * state.rows.shape[0]
+        return min(width, state.n_features) > max(4 * state.rows.shape[0], NARROW)
 
 
 @compiled
