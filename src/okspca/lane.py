@@ -14,7 +14,7 @@ import numpy as np
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.moments import CrossMoment
 from okspca.moments.arrays import EncodedRows, MomentArrays, add_row
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import bound, compiled
 from okspca.numerics.cosine import cosine_row
 from okspca.standardize import (
@@ -27,7 +27,6 @@ from okspca.standardize import (
     varies_by_rounding,
 )
 
-LARGEST = 1e150
 DECLINED, LEARNED, LEARNED_CONSTANT = range(3)
 Side = tuple[Standardizer, FeatureMap]
 #: The column of a label, a number, or several numbers.
@@ -73,7 +72,7 @@ class Lane:
             moment.forgetting,
             inputs[0].forgetting,
             0.0 if compression is None else compression.tolerance,
-            LARGEST,
+            LARGEST_VALUE,
         )
         side, psi, dropped = _side(*inputs), np.zeros(width), np.zeros(1)
         arguments = (self.x, side, moment.arrays, settings)

@@ -18,8 +18,8 @@ from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport, same_target_report
 from okspca.diagnostics.stability import Stability, estimate_stability
 from okspca.diagnostics.words import error_lines
-from okspca.errors import MergeError, NotReadyError, NumericalError
-from okspca.features import FeatureMap, FourierMap, OneHotMap
+from okspca.errors import NotReadyError, NumericalError
+from okspca.features import FeatureMap, FourierMap
 from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
 from okspca.moments import CrossMoment, SubMoments, Target
 from okspca.moments.arrays import Change
@@ -244,46 +244,8 @@ class Pipeline(Readable):
             stability = f"not estimated. {failure}"
         return error_lines(self.request().certificate, stability)
 
-    def check_merge(self, other: Self) -> None:
-        """Raise where the other pipeline cannot be pooled into this one."""
-        if _n_groups(self) != _n_groups(other):
-            message = (
-                f"The models keep {_n_groups(self)} and {_n_groups(other)} sub-moments; "
-                "pool models made with the same stability."
-            )
-            raise MergeError(message)
-        if self.service != other.service or self.n_components != other.n_components:
-            message = "The models differ in their solver or number of components."
-            raise MergeError(message)
-        if self.service.tracks:
-            message = (
-                "A tracking solver follows one stream and cannot be pooled; use solver='exact'."
-            )
-            raise MergeError(message)
-        if not self.input_map.equals(other.input_map):
-            message = "The input maps differ; pool models made with the same random_state or maps."
-            raise MergeError(message)
-        for name in ("input_standardizer", "target_standardizer"):
-            if type(getattr(self, name)) is not type(getattr(other, name)):
-                message = "The models standardise their inputs or responses in different ways."
-                raise MergeError(message)
-        if isinstance(self.target_map, OneHotMap) and isinstance(other.target_map, OneHotMap):
-            together = {*self.target_map.classes, *other.target_map.classes}
-            objection = self.service.objection(labels=True, n_targets=len(together))
-            if objection is not None:
-                raise MergeError(objection)
-        elif not self.target_map.equals(other.target_map):
-            message = "The target maps differ; pool models made with the same random_state or maps."
-            raise MergeError(message)
-
-    def merge(self, other: Self) -> None:
-        """Pool another pipeline, which :meth:`check_merge` accepts, into this one."""
-        self._merge_targets(other)
-        self.input_standardizer.merge(other.input_standardizer)
-        self.target_standardizer.merge(other.target_standardizer)
-        self.rows += other.rows
-        if not np.array_equal(self.constant_target, other.constant_target):  # type: ignore[arg-type]
-            self.constant_target = None
+    def renew(self) -> None:
+        """Bring everything that rests on the moment up to date with one that was replaced."""
         self._note_constancy()
         self._lane = None
         if self._period() is not None:
@@ -305,26 +267,6 @@ class Pipeline(Readable):
         """Return the parts that this pipeline has and that learning changes."""
         parts = {name: getattr(self, name) for name in LEARNING}
         return {name: part for name, part in parts.items() if part is not None}
-
-    def _merge_targets(self, other: Self) -> None:
-        """Pool the moments; a class that one side lacks is a zero column there."""
-        mine, theirs = self.target_map, other.target_map
-        clock, compression = self.moment.rows, self.moment.compression
-        groups = [] if other.sub_moments is None else other.sub_moments.groups
-        if isinstance(mine, OneHotMap) and isinstance(theirs, OneHotMap):
-            mine.learn(theirs.classes)
-            columns = mine.index(theirs.classes)[:, 0].astype(np.int64)
-            self.moment.merge(other.moment.with_columns(columns, mine.n_features))
-            groups = [group.with_columns(columns, mine.n_features) for group in groups]
-        else:
-            self.moment.merge(other.moment)
-            basis = self.moment.basis_of(other.moment)
-            if basis is not None:
-                groups = [group.transformed(basis[: group.width].T) for group in groups]
-        if self.sub_moments is not None:
-            if compression is not None and self.moment.compression is None:
-                self.sub_moments.expand(compression)
-            self.sub_moments.merge(groups, clock)
 
     def _learn(self, X: Floats, Y: Floats, weights: Floats) -> None:
         """Learn rows among which nothing is due except, possibly, after the last."""
@@ -427,11 +369,6 @@ class Pipeline(Readable):
         if held >= min(self.n_components, most):
             return doubled
         return min(doubled, (t // ANCHOR_RETRY + 1) * ANCHOR_RETRY)
-
-
-def _n_groups(pipeline: Pipeline) -> int:
-    """Number of sub-moments that a pipeline keeps."""
-    return 0 if pipeline.sub_moments is None else len(pipeline.sub_moments)
 
 
 def _features(feature_map: FeatureMap, Z: Floats, side: str) -> Floats:

@@ -162,7 +162,7 @@ def test_every_service_on_random_streams(service: Service[Any], scale: float) ->
             if service.scans:
                 service.scan(state, moment, moment.encode(Phi, Psi, np.ones(1)), t - 1)
             else:
-                change = moment.update_row(Phi, Psi, np.ones(1))
+                change = moment.add_one(moment.encode(Phi, Psi, np.ones(1)))
                 if t % (service.period(state, width) or 1) == 0:
                     service.observe(state, moment, change, t)
             target = moment.target()

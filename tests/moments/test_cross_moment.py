@@ -25,7 +25,7 @@ def test_equals_the_raw_recursion_after_every_row() -> None:
     Phi, Psi, _ = rows()
     moment, raw = CrossMoment(5, 3), RawMoment(5, 3)
     for phi, psi in zip(Phi, Psi, strict=True):
-        moment.update_row(phi[np.newaxis], psi[np.newaxis], np.ones(1))
+        moment.add_one(moment.encode(phi[np.newaxis], psi[np.newaxis], np.ones(1)))
         raw.update(phi, psi)
         np.testing.assert_allclose(moment.matrix(), raw.centred(), atol=1e-13)
         np.testing.assert_allclose(moment.bessel(), raw.bessel(), atol=1e-12)
@@ -56,7 +56,7 @@ def test_the_reported_change_is_what_happened_to_the_sums() -> None:
     moment = CrossMoment(5, 3, forgetting=0.8)
     for i in range(10):
         before = moment.arrays.sums.copy()
-        change = moment.update_row(Phi[i : i + 1], Psi[i : i + 1], weights[i : i + 1])
+        change = moment.add_one(moment.encode(Phi[i : i + 1], Psi[i : i + 1], weights[i : i + 1]))
         expected = 0.8 * before + change.scale * np.outer(change.right, change.left)
         np.testing.assert_allclose(moment.arrays.sums, expected, atol=1e-14)
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from okspca.bench.entries import ENTRIES
 from okspca.studies.workloads import REGIMES, SCHEDULES, Regime, Schedule
 
 WARM_UP = 512
@@ -56,7 +55,7 @@ class Cell:
     schedule : Schedule or None
         When a basis is requested; None for never.
     contenders : tuple of str
-        Names of entries; those that this version does not offer are left out.
+        Names of entries.
     warm_up, rows, turn : int
         Rows learned off the clock, rows timed, rows of one turn.
     compares_spans : bool
@@ -188,7 +187,7 @@ def _serving() -> list[Cell]:
         for name, (rows, turn) in SIZES.items():
             where = f"serve/{regime.name}/{name}"
             schedule = SCHEDULES[name]
-            cells.append(Cell(where, regime, schedule, _offered(SERVING), WARM_UP, rows, turn))
+            cells.append(Cell(where, regime, schedule, SERVING, WARM_UP, rows, turn))
     return cells
 
 
@@ -221,7 +220,7 @@ def _scaling() -> list[Cell]:
                     name,
                     regime,
                     SCHEDULES["every-1"],
-                    _offered(SCALING),
+                    SCALING,
                     warm_up,
                     48,
                     16,
@@ -230,8 +229,3 @@ def _scaling() -> list[Cell]:
                 )
             )
     return cells
-
-
-def _offered(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Leave out what this version does not offer."""
-    return tuple(name for name in names if name in ENTRIES)

@@ -3,7 +3,6 @@
 Adding a contender is adding an entry.
 """
 
-import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -27,11 +26,7 @@ from okspca.bench.libraries import (
     propack,
     randomized,
 )
-from okspca.estimators import OKSPCA
 from okspca.services import Adam
-
-#: Whether a basis can be requested without its certificate.
-CAN_SKIP_CERTIFICATE = "certify" in inspect.signature(OKSPCA.basis).parameters
 
 
 class Entry(NamedTuple):
@@ -87,5 +82,3 @@ ENTRIES: dict[str, Entry] = {
     ),
     "sklearn-pca": Entry("scikit-learn scaler + RBFSampler + IncrementalPCA", UnsupervisedPCA),
 }
-if not CAN_SKIP_CERTIFICATE:
-    del ENTRIES["ours-uncertified"]

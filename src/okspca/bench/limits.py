@@ -22,9 +22,10 @@ from functools import partial
 
 import numpy as np
 
-from okspca.bench.report import Grid, number
+from okspca.bench.report import number
 from okspca.bench.timing import quiet
 from okspca.estimators import OKSPCA
+from okspca.studies.tables import Table
 from okspca.studies.workloads import REGIMES, Regime, draw_maps, stream
 
 COSINE = 24
@@ -156,7 +157,7 @@ def _limits(name: str, peaks: Peaks, n_rows: int) -> list[Limit]:
     ]
 
 
-def table(peaks: Peaks, limits: list[Limit]) -> Grid:
+def table(peaks: Peaks, limits: list[Limit]) -> Table:
     """Set our times beside the bounds."""
     title = (
         f"Limits at {peaks.flops / 1e9:.0f} Gflop/s (matrix product) and "
@@ -175,4 +176,4 @@ def table(peaks: Peaks, limits: list[Limit]) -> Grid:
         )
         for limit in limits
     ]
-    return Grid(title, header, rows)
+    return Table(title, header, rows)

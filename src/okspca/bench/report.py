@@ -1,56 +1,23 @@
 """The tables: the same ones for the terminal and as Markdown."""
 
 import platform
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
+from collections.abc import Iterable
 from statistics import median
-from typing import Literal
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from okspca.bench.entries import ENTRIES
 from okspca.bench.measure import Timed
 from okspca.bench.ratios import Ratio
-
-VERSIONED = ("okspca", "numpy", "scipy", "scikit-learn", "numba")
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of text: a column of names, then columns of numbers (or of words)."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    justify: Literal["left", "right"] = "right"
-
-    def rich(self) -> Table:
-        """Return it for the terminal."""
-        table = Table(title=self.title, title_justify="left", box=SIMPLE_HEAD)
-        for number, heading in enumerate(self.header):
-            table.add_column(heading, justify=self.justify if number else "left")
-        for row in self.rows:
-            table.add_row(*row)
-        return table
-
-    def markdown(self) -> str:
-        """Return it as Markdown."""
-        mark = "---:" if self.justify == "right" else "---"
-        rule = ("---", *[mark] * (len(self.header) - 1))
-        lines = [f"| {' | '.join(cells)} |" for cells in (self.header, rule, *self.rows)]
-        return "\n".join([f"## {self.title}", "", *lines, ""])
+from okspca.studies.provenance import processor, versions
+from okspca.studies.tables import Table
 
 
-def grids(rows: list[Timed], ratios: list[Ratio]) -> list[Grid]:
+def grids(rows: list[Timed], ratios: list[Ratio]) -> list[Table]:
     """Make all tables that there are rows for."""
     made = [claims(ratios), pairings(ratios), row_times(rows), curves(rows), names(rows)]
     return [grid for grid in made if grid.rows]
 
 
-def claims(ratios: list[Ratio]) -> Grid:
+def claims(ratios: list[Ratio]) -> Table:
     """Set what was claimed beside what was found."""
     header = ("work", "median (min–max)", "must / aim", "verdict", "quality")
     rows = [
@@ -64,10 +31,10 @@ def claims(ratios: list[Ratio]) -> Grid:
         for ratio in ratios
         if ratio.claim is not None
     ]
-    return Grid("Ratios with a bound: time of ours ÷ time of the other", header, rows)
+    return Table("Ratios with a bound: time of ours ÷ time of the other", header, rows)
 
 
-def pairings(ratios: list[Ratio]) -> Grid:
+def pairings(ratios: list[Ratio]) -> Table:
     """List every ratio outside the scaling curves."""
     header = ("case: who ÷ whom", "median (min–max)", "µs", "other µs", "angle")
     rows = [
@@ -81,20 +48,20 @@ def pairings(ratios: list[Ratio]) -> Grid:
         for ratio in ratios
         if not ratio.cell.startswith("scaling/")
     ]
-    return Grid("All ratios, with the times per row and the worst angle of ours", header, rows)
+    return Table("All ratios, with the times per row and the worst angle of ours", header, rows)
 
 
-def names(rows: list[Timed]) -> Grid:
+def names(rows: list[Timed]) -> Table:
     """Explain the names of the contenders."""
     present = dict.fromkeys(row.contender for row in rows)
     explained = [(name, ENTRIES[name].label) for name in ENTRIES if name in present]
-    return Grid("Who is who", ("name", "what it is"), explained, justify="left")
+    return Table("Who is who", ("name", "what it is"), explained, words=(1,))
 
 
-def row_times(rows: list[Timed]) -> Grid:
+def row_times(rows: list[Timed]) -> Table:
     """Show what a single row costs, at the median over rows."""
     found = _by_contender(row for row in rows if row.cell.startswith("row/"))
-    return Grid(
+    return Table(
         "Learning one row, without a request",
         ("case and contender", "median µs"),
         [
@@ -104,7 +71,7 @@ def row_times(rows: list[Timed]) -> Grid:
     )
 
 
-def curves(rows: list[Timed]) -> Grid:
+def curves(rows: list[Timed]) -> Table:
     """Show the points of the scaling curves, in microseconds per row."""
     found = _by_contender(row for row in rows if row.curve)
     contenders = list(dict.fromkeys(name for _, name in found))
@@ -116,33 +83,16 @@ def curves(rows: list[Timed]) -> Grid:
         point = f"{first[0].curve} = {first[0].value}"
         lines.append((point, *times, angle(max(angles, default=None))))
     header = ("point", *contenders, "angle")
-    return Grid("Scaling, one dimension at a time: µs per row, worst angle of ours", header, lines)
+    return Table("Scaling, one dimension at a time: µs per row, worst angle of ours", header, lines)
 
 
 def setting(repeats: int, *, quick: bool) -> str:
     """Say on what and how it was measured."""
-    versions = ", ".join(f"{name} {version(name)}" for name in VERSIONED)
     effort = f"{repeats} interleaved repetition{'s' if repeats > 1 else ''}, one thread"
-    lines = [f"{effort}. {processor()}; Python {platform.python_version()}, {versions}."]
+    lines = [f"{effort}. {processor()}; Python {platform.python_version()}, {versions()}."]
     if quick:
         lines.append("This was a quick run: it shows that everything works and measures nothing.")
     return "\n".join(lines)
-
-
-def processor() -> str:
-    """Name the processor as far as the system tells.
-
-    Examples
-    --------
-    >>> len(processor()) > 0
-    True
-    """
-    told = Path("/proc/cpuinfo")
-    if told.is_file():
-        for line in told.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine() or "unknown processor"
 
 
 def number(value: float) -> str:

@@ -65,7 +65,7 @@ def run(
         write_csv(out / "times.csv", [asdict(row) for row in rows])
         write_csv(out / "ratios.csv", flat(ratios))
         write_csv(out / "limits.csv", [asdict(limit) for limit in limits])
-        text = [setting(repeats, quick=quick), "", *(grid.markdown() for grid in tables)]
+        text = [setting(repeats, quick=quick), "", *(grid.markdown(level=2) for grid in tables)]
         (out / "table.md").write_text("\n".join(text), encoding="utf-8")
         drawn(
             out,

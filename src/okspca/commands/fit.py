@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from okspca.commands.progress import Progress
+from okspca.commands.display import Progress
 from okspca.commands.stopping import INTERRUPTED, one_sentence, stop
 
 

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okspca.errors import DataError
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
 
-LARGEST = 1e150
 REGRESSION, CLASSIFICATION = "regression", "classification"
 
 
@@ -26,7 +25,7 @@ def check_values(array: Floats, name: str) -> None:
     if array.size == 0:
         return
     rows = np.ascontiguousarray(array.reshape(array.shape[0], -1))
-    found = _first_bad(rows, LARGEST)
+    found = _first_bad(rows, LARGEST_VALUE)
     if found < 0:
         return
     row, column = divmod(found, rows.shape[1])
@@ -39,7 +38,7 @@ def check_values(array: Floats, name: str) -> None:
     else:
         problem = (
             f"{name} contains {value:g} at {place}, beyond the largest magnitude that can be "
-            f"squared safely, {LARGEST:g}; rescale that column."
+            f"squared safely, {LARGEST_VALUE:g}; rescale that column."
         )
     raise DataError(f"{problem} Nothing was learned from this block.")
 

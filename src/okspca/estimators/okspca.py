@@ -27,6 +27,7 @@ from okspca.estimators.saving import load_model, save_model
 from okspca.estimators.stability import StabilityAttribute
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
+from okspca.merging import check_merge, merge
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import CHUNK_ROWS, Pipeline
 from okspca.services import Service
@@ -373,9 +374,9 @@ class OKSPCA(
         if mine_named != theirs_named:
             message = "The models were fitted with different feature names."
             raise MergeError(message)
-        mine.check_merge(theirs)
+        check_merge(mine, theirs)
         pooled = copy.deepcopy(mine)
-        pooled.merge(theirs)
+        merge(pooled, theirs)
         self._pipeline = pooled
         if isinstance(pooled.target_map, OneHotMap):
             self._intake.labels = pooled.target_map

@@ -165,12 +165,8 @@ class CrossMoment:
         work = scratch("left deviations", rows.Phi.shape), np.empty(rows.coordinates.shape)
         self._pool(summary(rows, faded / block_weight, block_weight, work), block_weight, n)
 
-    def update_row(self, Phi: Floats, Psi: Floats, weights: Floats) -> Change:
-        """Learn one row (given as one-row matrices) and return the change it made to ``sums``."""
-        return self.add_one(self.encode(Phi, Psi, weights))
-
     def add_one(self, rows: EncodedRows) -> Change:
-        """Learn the one row that :meth:`encode` has described."""
+        """Learn the one row that :meth:`encode` has described; return how ``sums`` changed."""
         left, right = np.empty(rows.Phi.shape[1]), np.empty(self.width)
         scale = add_encoded(self.arrays, rows, 0, self.forgetting, left, right)
         return Change(left, right, scale)

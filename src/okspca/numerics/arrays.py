@@ -11,6 +11,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Part = TypeVar("Part")
 LARGEST_EXPONENT = 1022
+#: Inputs and responses of a larger magnitude cannot be squared safely and are refused.
+LARGEST_VALUE = 1e150
 
 
 def frozen(array: Floats) -> Floats:

@@ -12,9 +12,9 @@ from multiprocessing import get_context
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from threadpoolctl import threadpool_limits
 
+from okspca.progress import progress
 from okspca.studies.rows import Row, RowFile
 
 Cell = dict[str, Any]
@@ -41,7 +41,7 @@ def run_cells(
         Number of processes; each uses one thread.
     """
     missing = [cell for cell in cells if not file.has(cell)]
-    with _bar(console) as bar:
+    with progress(console) as bar:
         task = bar.add_task("", total=len(cells), completed=len(cells) - len(missing))
         for cell, rows, seconds in _finished(missing, work, jobs):
             file.add(cell, rows, seconds=seconds)
@@ -72,15 +72,3 @@ def _timed(work: Work, cell: Cell) -> Done:
     with threadpool_limits(limits=1):
         rows = work(cell)
     return cell, rows, time.perf_counter() - start
-
-
-def _bar(console: Console) -> Progress:
-    """Show what has been done."""
-    return Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-    )

@@ -28,7 +28,7 @@ def provenance(command: str, *, jobs: int, seconds: float | None = None) -> dict
     """
     told = {
         "command": command,
-        "versions": ", ".join(f"{name} {version(name)}" for name in VERSIONED),
+        "versions": versions(),
         "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "processor": f"{processor()}, {os.cpu_count()} cores",
         "processes": f"{jobs}, one thread each",
@@ -36,6 +36,11 @@ def provenance(command: str, *, jobs: int, seconds: float | None = None) -> dict
     if seconds is not None:
         told["took"] = f"{seconds / 60.0:.1f} minutes"
     return told
+
+
+def versions() -> str:
+    """Name what the numbers depend on, with its version."""
+    return ", ".join(f"{name} {version(name)}" for name in VERSIONED)
 
 
 def as_lines(told: dict[str, str]) -> str:

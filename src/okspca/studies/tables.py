@@ -40,12 +40,12 @@ class Table:
             table.add_row(*row)
         return table
 
-    def markdown(self) -> str:
-        """Return it as Markdown."""
+    def markdown(self, level: int = 3) -> str:
+        """Return it as Markdown, under a heading of that level."""
         rule = tuple("---" if self._is_text(n) else "---:" for n in range(len(self.header)))
         lines = [f"| {' | '.join(cells)} |" for cells in (self.header, rule, *self.rows)]
         note = [self.note, ""] if self.note else []
-        return "\n".join([f"### {self.title}", "", *lines, "", *note])
+        return "\n".join([f"{'#' * level} {self.title}", "", *lines, "", *note])
 
     def html(self) -> str:
         """Return it as HTML; all text is escaped."""

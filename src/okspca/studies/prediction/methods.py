@@ -91,11 +91,3 @@ def response(task: Task, model: Any, split: Split) -> Any:
     if task.labels and not isinstance(model, OneVsRestReducer):
         return np.where(split.y == split.y.max(), 1.0, -1.0)
     return split.y
-
-
-def published_name(task: Task, method: str) -> str:
-    """Name a method as the paper does for this task."""
-    adapted = task.labels and task.rank > 1
-    if adapted and method.startswith("RFF-CIPLS"):
-        return "RFF–OVR–RP–CIPLS"
-    return method.replace("CIPLS", "OVR–RP–CIPLS") if adapted else method

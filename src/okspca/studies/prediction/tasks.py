@@ -169,7 +169,6 @@ TASKS = {
         ),
     )
 }
-REAL = ("HAR", "Sensorless", "Kin8nm")
 DEVELOPED = ("XOR-Gauss", "HAR", "Kin8nm")
 
 

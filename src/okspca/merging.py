@@ -1,0 +1,84 @@
+"""Pool two pipelines: what can be pooled, and how.
+
+Moments and standardisers are sums, so pooling adds them.  A class that one side lacks is a zero
+column there.
+"""
+
+import numpy as np
+
+from okspca.errors import MergeError
+from okspca.features import OneHotMap
+from okspca.pipeline import Pipeline
+
+
+def check_merge(mine: Pipeline, theirs: Pipeline) -> None:
+    """Raise where the second pipeline cannot be pooled into the first."""
+    if _n_groups(mine) != _n_groups(theirs):
+        message = (
+            f"The models keep {_n_groups(mine)} and {_n_groups(theirs)} sub-moments; "
+            "pool models made with the same stability."
+        )
+        raise MergeError(message)
+    if mine.service != theirs.service or mine.n_components != theirs.n_components:
+        message = "The models differ in their solver or number of components."
+        raise MergeError(message)
+    if mine.service.tracks:
+        message = "A tracking solver follows one stream and cannot be pooled; use solver='exact'."
+        raise MergeError(message)
+    if not mine.input_map.equals(theirs.input_map):
+        message = "The input maps differ; pool models made with the same random_state or maps."
+        raise MergeError(message)
+    for name in ("input_standardizer", "target_standardizer"):
+        if type(getattr(mine, name)) is not type(getattr(theirs, name)):
+            message = "The models standardise their inputs or responses in different ways."
+            raise MergeError(message)
+    _check_targets(mine, theirs)
+
+
+def merge(mine: Pipeline, theirs: Pipeline) -> None:
+    """Pool the second pipeline, which :func:`check_merge` accepts, into the first."""
+    _merge_targets(mine, theirs)
+    mine.input_standardizer.merge(theirs.input_standardizer)
+    mine.target_standardizer.merge(theirs.target_standardizer)
+    mine.rows += theirs.rows
+    if not np.array_equal(mine.constant_target, theirs.constant_target):  # type: ignore[arg-type]
+        mine.constant_target = None
+    mine.renew()
+
+
+def _check_targets(mine: Pipeline, theirs: Pipeline) -> None:
+    """Raise where the target maps differ, or the service cannot serve the classes of both."""
+    if isinstance(mine.target_map, OneHotMap) and isinstance(theirs.target_map, OneHotMap):
+        together = {*mine.target_map.classes, *theirs.target_map.classes}
+        objection = mine.service.objection(labels=True, n_targets=len(together))
+        if objection is not None:
+            raise MergeError(objection)
+    elif not mine.target_map.equals(theirs.target_map):
+        message = "The target maps differ; pool models made with the same random_state or maps."
+        raise MergeError(message)
+
+
+def _merge_targets(mine: Pipeline, theirs: Pipeline) -> None:
+    """Pool the moments and, where they are kept, the sub-moments."""
+    clock, compression = mine.moment.rows, mine.moment.compression
+    groups = [] if theirs.sub_moments is None else theirs.sub_moments.groups
+    if isinstance(mine.target_map, OneHotMap) and isinstance(theirs.target_map, OneHotMap):
+        mine.target_map.learn(theirs.target_map.classes)
+        columns = mine.target_map.index(theirs.target_map.classes)[:, 0].astype(np.int64)
+        n_classes = mine.target_map.n_features
+        mine.moment.merge(theirs.moment.with_columns(columns, n_classes))
+        groups = [group.with_columns(columns, n_classes) for group in groups]
+    else:
+        mine.moment.merge(theirs.moment)
+        basis = mine.moment.basis_of(theirs.moment)
+        if basis is not None:
+            groups = [group.transformed(basis[: group.width].T) for group in groups]
+    if mine.sub_moments is not None:
+        if compression is not None and mine.moment.compression is None:
+            mine.sub_moments.expand(compression)
+        mine.sub_moments.merge(groups, clock)
+
+
+def _n_groups(pipeline: Pipeline) -> int:
+    """Number of sub-moments that a pipeline keeps."""
+    return 0 if pipeline.sub_moments is None else len(pipeline.sub_moments)
