@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import event
 
 from okspca.numerics.announcing import ANNOUNCER
@@ -59,9 +60,30 @@ def bound(kernel: Callable[..., Result], *arguments: object) -> Callable[..., Re
     dispatcher, typeof = cast(Any, kernel), cast(Any, numba.typeof)
     if not hasattr(dispatcher, "overloads"):  # NUMBA_DISABLE_JIT leaves a plain function
         return kernel
-    types = tuple(typeof(argument) for argument in arguments)
-    dispatcher.compile(types)
-    return cast(Callable[..., Result], dispatcher.overloads[types].entry_point)
+    known = kernel, _kind(arguments)
+    if known not in _MACHINE_CODE:
+        types = tuple(typeof(argument) for argument in arguments)
+        dispatcher.compile(types)
+        _MACHINE_CODE[known] = dispatcher.overloads[types].entry_point
+    return cast(Callable[..., Result], _MACHINE_CODE[known])
+
+
+#: By kernel and kinds of arguments: asking Numba again takes a millisecond.
+_MACHINE_CODE: dict[object, Callable[..., Any]] = {}
+
+
+def _kind(argument: object) -> object:
+    """What decides the compiled type of an argument: arrays, numbers, and tuples of them."""
+    if isinstance(argument, np.ndarray):
+        flags = argument.flags
+        return (
+            argument.dtype.num,
+            argument.ndim,
+            (flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned),
+        )
+    if isinstance(argument, tuple):
+        return type(argument), tuple(_kind(part) for part in argument)
+    return type(argument)
 
 
 def bound_at_first_call(kernel: Callable[..., Result]) -> Callable[..., Result]:
