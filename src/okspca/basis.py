@@ -29,6 +29,9 @@ class Status(Enum):
         return f"{self.name.lower()}: {self.value}"
 
 
+_VALID = Status.VALID  # looked up once: members of an enumeration are slow to reach
+
+
 @dataclass(frozen=True)
 class Drift:
     """How far a subspace has moved.
@@ -119,14 +122,13 @@ class Basis:
         singular_values.setflags(write=False)
         # Past the constructor: it sets every field of a frozen class by a call of its own.
         basis = object.__new__(cls)
-        basis.__dict__.update(
-            vectors=vectors,
-            singular_values=singular_values,
-            built_at=t,
-            age=0,
-            status=Status.VALID,
-            certificate=certificate,
-        )
+        fields = basis.__dict__
+        fields["vectors"] = vectors
+        fields["singular_values"] = singular_values
+        fields["built_at"] = t
+        fields["age"] = 0
+        fields["status"] = _VALID
+        fields["certificate"] = certificate
         return basis
 
     @classmethod

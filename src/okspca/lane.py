@@ -7,6 +7,7 @@ declined *before* anything changes, and the general path takes over.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -79,8 +80,7 @@ class Lane:
         scratch = psi, np.empty(D), np.empty(width), dropped
         self.rows = EncodedRows(side.features[None], psi[None], np.ones(1), dropped)
         if isinstance(targets[1], OneHotMap):
-            label_kernel = bound(learn_label, 0, *arguments, scratch)
-            self.learn = lambda target: label_kernel(target, *arguments, scratch)
+            self.learn = partial(bound(learn_label, *arguments, scratch, 0), *arguments, scratch)
             return
         y = np.zeros(targets[1].n_inputs)
         directions = np.zeros((0, 1)) if compression is None else compression.directions[:width]
@@ -88,11 +88,11 @@ class Lane:
         if compression is None:
             self.rows = self.rows._replace(coordinates=target_side.features[None])
         rest = (*arguments, target_side, directions.copy(), scratch)
-        number_kernel = bound(learn_numbers, y, *rest)
+        number_kernel = partial(bound(learn_numbers, *rest, y), *rest, y)
 
         def learn(target: LeanTarget) -> int:
             y[:] = target
-            return number_kernel(y, *rest)
+            return number_kernel()
 
         self.learn = learn
 
@@ -167,12 +167,12 @@ def is_usable(x: Floats, largest: float) -> bool:
 
 @compiled
 def learn_label(
-    column: int,
     x: Floats,
     inputs: FrontArrays,
     moment: MomentArrays,
     settings: LaneSettings,
     scratch: tuple[Floats, Floats, Floats, Floats],
+    column: int,
 ) -> int:
     """Learn a row with the label of a column."""
     psi, left, right, _ = scratch
@@ -188,7 +188,6 @@ def learn_label(
 
 @compiled
 def learn_numbers(
-    y: Floats,
     x: Floats,
     inputs: FrontArrays,
     moment: MomentArrays,
@@ -196,6 +195,7 @@ def learn_numbers(
     targets: FrontArrays,
     directions: Floats,
     scratch: tuple[Floats, Floats, Floats, Floats],
+    y: Floats,
 ) -> int:
     """Learn a row with a numeric response; without directions, the target is not compressed."""
     if not (is_usable(x, settings.largest) and is_usable(y, settings.largest)):

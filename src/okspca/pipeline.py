@@ -35,6 +35,7 @@ from okspca.standardize import Standardizer
 
 CHUNK_ROWS = 256
 FIRST_ANCHOR = 64
+FLOAT64 = np.dtype(np.float64)
 ANCHOR_RETRY = 8
 # The parts whose arrays learning changes in place.
 LEARNING = ("input_standardizer", "target_standardizer", "moment", "sub_moments", "service_state")
@@ -147,10 +148,13 @@ class Pipeline(Readable):
         lane = self._lane or self._open_lane()
         if lane is None:
             return False
-        try:
-            np.copyto(lane.x, x)
-        except (TypeError, ValueError):  # not plain numbers: the general path says what is wrong
-            return False
+        if type(x) is np.ndarray and x.dtype is FLOAT64:
+            lane.x[:] = x
+        else:
+            try:
+                np.copyto(lane.x, x)
+            except (TypeError, ValueError):  # not numbers: the general path says what is wrong
+                return False
         self.version += 1
         try:
             learned = lane.learn(target)

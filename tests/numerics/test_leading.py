@@ -23,7 +23,7 @@ def test_gram_route_is_accurate_where_it_answers_and_declines_elsewhere() -> Non
         random = RandomState(seed)
         left = signed_qr(random.normal(size=(20, 5)))[0]
         right = signed_qr(random.normal(size=(7, 5)))[0]
-        sigma = np.sort(10.0 ** -random.uniform(0, 4, 5))[::-1]
+        sigma = np.sort(10.0 ** -random.uniform(0, 5, 5))[::-1]
         Ct = (right * sigma) @ left.T
         k = int(random.randint(1, 5))
         leading = by_gram(Ct, k)
@@ -36,6 +36,20 @@ def test_gram_route_is_accurate_where_it_answers_and_declines_elsewhere() -> Non
         np.testing.assert_allclose(leading.sigma[:q], sigma[:q], rtol=1e-10)
     assert answered > 50
     assert declined > 50
+
+
+@pytest.mark.parametrize("slip", [0.0, 1e-16, 1e-12, 1e-10, 0.1])
+def test_two_rows_that_are_nearly_opposite_give_their_singular_direction(slip: float) -> None:
+    for seed in range(20):
+        random = RandomState(seed)
+        c, other = random.normal(size=(2, 30))
+        Ct = np.stack([c, -c + slip * other])
+        leading, expected = by_gram(Ct, 2), by_svd(Ct)
+        assert leading is not None
+        q = leading.rows.shape[0]
+        assert projector_distance(leading.rows.T, expected.rows[:q].T) < 1e-13
+        np.testing.assert_allclose(leading.sigma[:q], expected.sigma[:q], rtol=1e-12)
+        assert (expected.sigma[q:] < 1e-5 * expected.sigma[0]).all()
 
 
 def test_gram_route_declines_a_tie() -> None:

@@ -23,10 +23,10 @@ from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.products import gram, row_products
 from okspca.numerics.spectrum import RANK_TOLERANCE, helmert
-from okspca.numerics.sums import inner
+from okspca.numerics.sums import inner, shifted_square, square
 from okspca.numerics.symmetric import diagonalise, pivoted_cholesky
 
-GRAM_SMALLEST_GAP = 1e-4
+GRAM_SMALLEST_GAP = 1e-5
 # What a pivoted Cholesky factorisation may leave of the trace: below the rounding of the product.
 _EPS = float(np.finfo(np.float64).eps)
 CHOLESKY_LEFT = 0.25 * _EPS
@@ -69,6 +69,8 @@ def leading_exactly(Ct: Floats, n_components: int) -> Leading:
 @compiled
 def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
     """Compiled core of :func:`by_gram`: whether it succeeded, singular values, vectors as rows."""
+    if are_opposite(Ct):
+        return opposite_leading(Ct)
     nothing = np.empty((0, Ct.shape[1]))
     G = gram(Ct)
     trace = 0.0
@@ -90,6 +92,25 @@ def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
     for j in range(theta.size):
         theta[j] = np.sqrt(max(theta[j], 0.0))
     return True, theta, polished(rows)
+
+
+@compiled
+def are_opposite(Ct: Floats) -> bool:
+    """Whether there are two rows and each is the other's negative, as for two classes.
+
+    What they differ by changes the singular direction by its square, so 1e-9 is below rounding.
+    """
+    return Ct.shape[0] == 2 and shifted_square(Ct[0], Ct[1], -1.0) < 1e-18 * square(Ct)
+
+
+@compiled
+def opposite_leading(Ct: Floats) -> tuple[bool, Floats, Floats]:
+    """Two opposite rows c, -c: the direction is c, the singular value sqrt(2) ||c||."""
+    norm = np.sqrt(shifted_square(Ct[0], Ct[1], 1.0))
+    rows = np.empty((1, Ct.shape[1]))
+    for j in range(Ct.shape[1]):
+        rows[0, j] = (Ct[0, j] - Ct[1, j]) / norm
+    return norm > 0.0, np.full(1, norm / np.sqrt(2.0)), rows
 
 
 @compiled

@@ -15,7 +15,7 @@ import numpy as np
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.products import gram
-from okspca.numerics.sums import inner
+from okspca.numerics.sums import inner, largest_magnitude
 
 # Below this squared pivot of unit rows, reflections are needed for full accuracy.
 SMALLEST_PIVOT = 1e-4
@@ -160,11 +160,9 @@ def fix_signs(rows: Floats) -> None:
     Magnitudes that agree to 1e-9 count as tied, so that rounding cannot decide a sign.
     """
     for i in range(rows.shape[0]):
-        largest = 0.0
-        for j in range(rows.shape[1]):
-            largest = max(largest, abs(rows[i, j]))
+        least = (1.0 - 1e-9) * largest_magnitude(rows[i])
         j = 0
-        while abs(rows[i, j]) < (1.0 - 1e-9) * largest:
+        while abs(rows[i, j]) < least:
             j += 1
         if rows[i, j] < 0.0:
             for c in range(rows.shape[1]):

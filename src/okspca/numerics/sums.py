@@ -48,6 +48,19 @@ def distance(one: Floats, other: Floats) -> float:
 
 
 @compiled
+def largest_magnitude(a: Floats) -> float:
+    """Largest magnitude in a vector; four at a time, so that comparisons need not wait."""
+    w = x = y = z = 0.0
+    n = a.shape[0]
+    for j in range(0, n - 3, 4):
+        w, x = max(w, abs(a[j])), max(x, abs(a[j + 1]))
+        y, z = max(y, abs(a[j + 2])), max(z, abs(a[j + 3]))
+    for j in range(n - n % 4, n):
+        w = max(w, abs(a[j]))
+    return max(max(w, x), max(y, z))
+
+
+@compiled
 def row_squares(matrix: Floats) -> Floats:
     """Squared Euclidean norms of the rows."""
     squares = np.empty(matrix.shape[0])

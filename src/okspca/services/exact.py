@@ -93,7 +93,7 @@ class Exact(Service[WarmBlockState]):
 
     def _is_wide(self, state: WarmBlockState, width: int) -> bool:
         """Whether a block of guard vectors is much smaller than the moment."""
-        return min(width, state.n_features) > max(4 * state.rows.shape[0], NARROW)
+        return width > NARROW and min(width, state.n_features) > max(4 * len(state.rows), NARROW)
 
 
 @compiled
