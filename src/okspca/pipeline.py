@@ -35,6 +35,8 @@ from okspca.standardize import Standardizer
 
 CHUNK_ROWS = 256
 FIRST_ANCHOR = 64
+FIRST_TURN, TURNS_PER_DOUBLING = 64, 4
+NEVER = 1 << 62
 FLOAT64 = np.dtype(np.float64)
 ANCHOR_RETRY = 8
 # The parts whose arrays learning changes in place.
@@ -321,6 +323,11 @@ class Pipeline(Readable):
 
     def _follow(self, change: Change | None) -> None:
         """Do what is due after the observation that was learned last."""
+        if self.rows == self._next_turn(self.rows - 1):
+            rotation = self.moment.concentrate()
+            if rotation is not None and self.sub_moments is not None:
+                self.sub_moments.turn(rotation)
+            self._lane = None
         period = self._period()
         if not self.service.scans and period is not None and self.rows % period == 0:
             self.service.observe(self.service_state, self.moment, change, self.rows)
@@ -353,11 +360,21 @@ class Pipeline(Readable):
 
     def _next_due(self) -> int:
         """Return the next observation after which something other than learning happens."""
-        due = self.rows + CHUNK_ROWS
+        due = min(self.rows + CHUNK_ROWS, self._next_turn(self.rows))
         period = self._period()
         if not self.service.scans and period is not None:
             due = min(due, (self.rows // period + 1) * period)
         return min(due, self._next_anchor(self.rows)) if self.align else due
+
+    def _next_turn(self, t: int) -> int:
+        """Return the next observation after ``t`` at which compressed targets are concentrated.
+
+        Four times in each doubling from 64 on: 64, 80, 96, 112, 128, 160, ...
+        """
+        if self.moment.compression is None:
+            return NEVER
+        step = max(FIRST_TURN, (1 << t.bit_length()) // 2) // TURNS_PER_DOUBLING
+        return max(FIRST_TURN, (t // step + 1) * step)
 
     def _next_anchor(self, t: int) -> int:
         """Return the next observation after ``t`` that sets an anchor.

@@ -8,9 +8,16 @@ import pytest
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from okspca.diagnostics.certificate import Certificate, certify
-from okspca.moments import CrossMoment, Target
+from okspca.diagnostics.certificate import (
+    Certificate,
+    bounds,
+    bounds_of_combination,
+    certificate_from,
+    certify,
+)
+from okspca.moments import CrossMoment, Target, TargetCompression
 from okspca.numerics.arrays import unit_scaled
+from okspca.numerics.leading import gram_leading
 from okspca.numerics.orthonormal import signed_qr
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import principal_angles
@@ -24,7 +31,7 @@ from okspca.services import (
     Service,
     WarmBlock,
 )
-from okspca.services.answers import recertified
+from okspca.services.answers import ordinary_part, recertified
 
 Array = NDArray[np.float64]
 SCALES = (1.0, 1e-150, 1e150, 3e-7)
@@ -257,3 +264,55 @@ def test_printed_bounds_are_rounded_to_the_safe_side() -> None:
         "captures at least 0.999999999 of the best objective; "
         "at most 0.13 degrees from the exact subspace"
     )
+
+
+def test_the_certificate_of_a_combination_is_never_violated_and_hardly_weaker() -> None:
+    answered = 0
+    for random, target, sigma, exact in targets(1500):
+        Ct = target.Ct
+        k = int(random.randint(1, 6))
+        found, found_sigma, rows, coefficients = gram_leading(Ct, k)
+        if not found:
+            continue
+        answered += 1
+        sizes = float(np.sum(Ct**2)), 0.0
+        n_summed = sum(Ct.shape)
+        arguments = rows @ Ct.T, coefficients, found_sigma**2, n_summed, sizes
+        combined = bounds_of_combination(*arguments)
+        certificate = certificate_from(combined, 1.0)
+        rho, distance = measured(rows, Ct, sigma, exact)
+        assert certificate.rho_lower <= rho + 1e-14
+        if certificate.distance_upper is not None:
+            assert distance <= certificate.distance_upper
+        direct = bounds(Ct, rows, found_sigma**2, sizes)
+        assert combined[3] >= direct[3]
+        assert combined[1] == direct[1]
+        # The residual allowance of the direct way is 4 (D + w + p) eps.
+        assert combined[2] <= 3.0 * direct[2]
+        # Coefficients that did not make these rows prove nothing about them.
+        wrong = bounds_of_combination(rows @ Ct.T, -coefficients, *arguments[2:])
+        assert wrong[3] > 0.1 * combined[0] * found_sigma[rows.shape[0] - 1] ** 2 / sizes[0]
+    assert answered > 500
+
+
+def test_leaving_out_rows_at_rounding_level_keeps_the_proof() -> None:
+    for seed in range(30):
+        random = RandomState(seed)
+        Phi, z = random.normal(size=(400, 30)), random.normal(size=400)
+        Psi = np.cos(np.outer(z + Phi[:, 0], random.normal(size=200)) + random.uniform(0, 6, 200))
+        moment = CrossMoment(30, 200, compression=TargetCompression(200))
+        moment.update(Phi, Psi, np.ones(400))
+        moment.concentrate()
+        total, part = ordinary_part(moment.arrays)
+        assert part.shape[0] < moment.width
+        np.testing.assert_allclose(total, np.sum(moment.arrays.sums**2), rtol=1e-14)
+        squares = np.sort(np.sum(moment.arrays.sums**2, axis=1))
+        assert squares[: moment.width - part.shape[0]].sum() <= 0.25 * EPS * total
+        service = Exact()
+        basis = service.serve(service.start(30, 3, 0), moment, 400)
+        C = moment.matrix()
+        left = np.linalg.svd(C)[0][:, :3]
+        distance = np.linalg.norm(basis.vectors @ basis.vectors.T - left @ left.T)
+        assert basis.certificate is not None
+        assert basis.certificate.distance_upper is not None
+        assert distance <= basis.certificate.distance_upper < 1e-8

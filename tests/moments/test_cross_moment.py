@@ -202,3 +202,38 @@ def test_many_late_classes_keep_earlier_columns() -> None:
         plain.update(Phi, indicators, np.ones(2))
     np.testing.assert_allclose(moment.matrix(), plain.matrix(), atol=1e-15)
     np.testing.assert_allclose(moment.matrix().sum(axis=1), 0.0, atol=1e-15)
+
+
+def test_concentrating_keeps_the_target_and_gathers_it_in_few_coordinates() -> None:
+    random = RandomState(3)
+    z, Phi = random.normal(size=300), random.normal(size=(300, 6))
+    Psi = np.cos(np.outer(z, random.normal(size=80)) + random.uniform(0.0, 6.0, 80))
+    moment = CrossMoment(6, 80, compression=TargetCompression(80))
+    moment.update(Phi, Psi, np.ones(300))
+    compression = moment.compression
+    assert compression is not None
+    before, means = moment.matrix(), moment.means()
+    rotation = moment.concentrate()
+    assert rotation is not None
+    np.testing.assert_allclose(rotation @ rotation.T, np.eye(moment.width), atol=1e-14)
+    directions = compression.directions
+    np.testing.assert_allclose(directions @ directions.T, np.eye(moment.width), atol=1e-14)
+    np.testing.assert_allclose(moment.matrix(), before, atol=1e-15 * 80)
+    np.testing.assert_allclose(moment.means()[1], means[1], atol=1e-13)
+    norms = np.linalg.norm(moment.arrays.sums, axis=1)
+    assert moment.width > 10
+    assert norms[6:].max() < 1e-14 * norms[0]
+    assert (np.diff(norms[:6]) <= 0.0).all()
+    # Rows that come later are learned as if nothing had been turned.
+    again = CrossMoment(6, 80, compression=TargetCompression(80))
+    again.update(np.vstack([Phi, Phi[::-1] + 1.0]), np.vstack([Psi, Psi]), np.ones(600))
+    moment.update(Phi[::-1] + 1.0, Psi, np.ones(300))
+    np.testing.assert_allclose(moment.matrix(), again.matrix(), atol=1e-13)
+
+
+def test_only_compressed_moments_are_concentrated() -> None:
+    Phi, Psi, weights = rows()
+    moment = CrossMoment(5, 3)
+    moment.update(Phi, Psi, weights)
+    assert moment.concentrate() is None
+    assert CrossMoment(5, 3, compression=TargetCompression(3)).concentrate() is None

@@ -61,8 +61,8 @@ class Certificate(NamedTuple):
         Upper bound on the largest principal angle, in degrees; None where nothing below a right
         angle is proven.
     residual : float
-        ``||M U - U (U^T M U)||_F / ||C̄||_F^2`` as computed: how nearly the span is invariant under
-        M.
+        At least ``||M U - U (U^T M U)||_F / ||C̄||_F^2``, but for rounding: how nearly the span is
+        invariant under M.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def certify(
         Bound on the Frobenius norm of the part of C̄ that ``Ct`` lacks.
     """
     contiguous = np.ascontiguousarray(Ct), np.ascontiguousarray(rows), np.ascontiguousarray(ritz)
-    return certificate_from(bounds(*contiguous, dropped), scale)
+    return certificate_from(bounds(*contiguous, (square(contiguous[0]), dropped)), scale)
 
 
 def certificate_from(numbers: tuple[float, float, float, float], scale: float) -> Certificate:
@@ -119,19 +119,53 @@ def certificate_from(numbers: tuple[float, float, float, float], scale: float) -
     angle = None
     if distance < _RIGHT_ANGLE:
         angle = math.degrees(math.asin(distance / _RIGHT_ANGLE))
-    return Certificate(rho, gap * scale * scale, distance, angle, residual)
+    return Certificate._make((rho, gap * scale * scale, distance, angle, residual))
 
 
 @compiled
 def bounds(
-    Ct: Floats, rows: Floats, ritz: Floats, dropped: float
+    Ct: Floats, rows: Floats, ritz: Floats, sizes: tuple[float, float]
 ) -> tuple[float, float, float, float]:
-    """Bounds on rho, gap and distance (``UNPROVEN`` without one), and the relative residual."""
+    """Bounds on rho, gap and distance (``UNPROVEN`` without one), and the relative residual.
+
+    ``sizes`` holds ``||C̄||_F^2`` and the norm of what was dropped from it.  Rows of C̄ transposed
+    that hold no more than a rounding error of that square may be missing from ``Ct``.
+    """
     projected = row_products(rows, Ct)
     small = gram(projected)
     residual = distance(np.dot(projected, Ct), np.dot(small, rows))
     width, D = Ct.shape
-    return bounds_from(small, residual, ritz, D + width, (square(Ct), dropped))
+    return bounds_from(small, residual, ritz, D + width, sizes)
+
+
+@compiled
+def bounds_of_combination(
+    projected: Floats,
+    coefficients: Floats,
+    ritz: Floats,
+    n_summed: int,
+    sizes: tuple[float, float],
+) -> tuple[float, float, float, float]:
+    """As :func:`bounds`, for a basis that was made as a combination of the columns of C̄.
+
+    With U^T = W C̄^T up to rounding, where W are the ``coefficients``, and P = U^T C̄ as computed
+    from U (``projected``), the residual needs no product with C̄::
+
+        U^T M - small U^T = (P - small W) C̄^T - small delta,
+
+    so its norm is at most ``||C̄||_2 ||P - small W||_F + ||small delta||_F``.  Row i of the rounding
+    delta is within ``(w + 2 q + 8) eps ||W_i|| ||C̄||_F``, and ``||W_i||`` is one over the root of
+    the i-th entry of small; so the last term is within ``(w + 2 q + 8) sqrt(q) eps ||C̄||_F^2``.
+    """
+    total, small = sizes[0], gram(projected)
+    rest = total
+    for j in range(ritz.size):
+        rest -= ritz[j]
+    largest = np.sqrt(ritz[0] + max(rest, 0.0))
+    q, w = projected.shape
+    rounding = (w + 2 * q + 8) * np.sqrt(q) * EPS * total
+    residual = largest * distance(projected, np.dot(small, coefficients)) + rounding
+    return bounds_from(small, residual, ritz, n_summed, sizes)
 
 
 @compiled

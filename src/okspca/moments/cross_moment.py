@@ -223,6 +223,22 @@ class CrossMoment:
         turned.arrays.totals[...] = mine.totals
         return turned
 
+    def concentrate(self) -> Floats | None:
+        """Turn compressed target coordinates to the directions of the moment, strongest first.
+
+        C̄ stays the same, but a few coordinates then carry all of it above rounding, which makes
+        requests cheap.  Returns the rotation; None where nothing is compressed.
+        """
+        compression = self.compression
+        if compression is None or not 0 < self._width == compression.rank:
+            return None
+        Ct, _ = unit_scaled(self.arrays.sums)
+        rotation = np.ascontiguousarray(np.linalg.eigh(Ct @ Ct.T)[1].T[::-1])
+        self.arrays.sums[...] = rotation @ self.arrays.sums
+        self.arrays.right_mean[...] = rotation @ self.arrays.right_mean
+        compression.turn(rotation)
+        return rotation
+
     def target(self) -> Target:
         """Snapshot of C̄ for services."""
         arrays = self.arrays

@@ -112,6 +112,10 @@ class SubMoments:
             group.transformed(compression.directions[: group.width].T) for group in self.groups
         ]
 
+    def turn(self, rotation: Floats) -> None:
+        """Follow the main moment when its coordinates are turned."""
+        self.groups = [group.transformed(rotation[:, : group.width]) for group in self.groups]
+
     def merge(self, others: list[CrossMoment], clock: int) -> None:
         """Pool groups that are in the same coordinates; ``clock`` rows were here before."""
         turn = clock if self.forgetting == 1.0 else 0

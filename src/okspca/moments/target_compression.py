@@ -14,6 +14,7 @@ can add it to its error.
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.leading import polished
 from okspca.numerics.scratch import scratch
 from okspca.numerics.sums import first_above, row_squares, subtract_from
 
@@ -81,6 +82,10 @@ class TargetCompression:
             residual[start:] -= (residual[start:] @ newest.T) @ newest
             coordinates = np.concatenate([coordinates, Psi @ newest.T], axis=1)
         return coordinates, row_squares(residual)
+
+    def turn(self, rotation: Floats) -> None:
+        """Replace the directions by orthonormal combinations of them; the span stays."""
+        self.directions = polished(rotation @ self.directions)
 
     def include(self, other: "TargetCompression") -> Floats:
         """Extend by the other's directions and return its basis in these coordinates."""

@@ -52,7 +52,7 @@ def by_gram(Ct: Floats, n_components: int) -> Leading | None:
     Only the leading ``min(n_components, rank)`` vectors are formed.  The squared boundary gap must
     be at least ``GRAM_SMALLEST_GAP`` times the leading squared singular value.
     """
-    found, sigma, rows = gram_leading(np.ascontiguousarray(Ct), n_components)
+    found, sigma, rows, _ = gram_leading(np.ascontiguousarray(Ct), n_components)
     return Leading(sigma, rows) if found else None
 
 
@@ -67,8 +67,11 @@ def leading_exactly(Ct: Floats, n_components: int) -> Leading:
 
 
 @compiled
-def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
-    """Compiled core of :func:`by_gram`: whether it succeeded, singular values, vectors as rows."""
+def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats, Floats]:
+    """Compiled core of :func:`by_gram`: whether it succeeded, singular values, vectors as rows.
+
+    Last come the coefficients W (q x w) that made the vectors: they are ``W Ct`` to rounding.
+    """
     if are_opposite(Ct):
         return opposite_leading(Ct)
     nothing = np.empty((0, Ct.shape[1]))
@@ -78,20 +81,22 @@ def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
         trace += G[j, j]
     found, theta, right = _eigenvectors(G, trace, n_components)
     if not found:
-        return False, theta, nothing
+        return False, theta, nothing, nothing
     q = 0
     while q < min(n_components, theta.size) and theta[q] > RANK_TOLERANCE * theta[0]:
         q += 1
     outside = theta[q] if q < theta.size else 0.0
     if q == 0 or not theta[q - 1] - outside >= GRAM_SMALLEST_GAP * theta[0]:
-        return False, theta, nothing
-    rows = np.dot(right[:q], Ct)
+        return False, theta, nothing, nothing
+    coefficients = right[:q].copy()
     for i in range(q):
-        for j in range(rows.shape[1]):
-            rows[i, j] /= theta[i]
+        for j in range(coefficients.shape[1]):
+            coefficients[i, j] /= theta[i]
     for j in range(theta.size):
         theta[j] = np.sqrt(max(theta[j], 0.0))
-    return True, theta, polished(rows)
+    rows = np.dot(coefficients, Ct)
+    correction = polishing(rows)
+    return True, theta, np.dot(correction, rows), np.dot(correction, coefficients)
 
 
 @compiled
@@ -104,13 +109,15 @@ def are_opposite(Ct: Floats) -> bool:
 
 
 @compiled
-def opposite_leading(Ct: Floats) -> tuple[bool, Floats, Floats]:
+def opposite_leading(Ct: Floats) -> tuple[bool, Floats, Floats, Floats]:
     """Two opposite rows c, -c: the direction is c, the singular value sqrt(2) ||c||."""
     norm = np.sqrt(shifted_square(Ct[0], Ct[1], 1.0))
+    coefficients = np.empty((1, 2))
+    coefficients[0, 0], coefficients[0, 1] = 1.0 / norm, -1.0 / norm
     rows = np.empty((1, Ct.shape[1]))
     for j in range(Ct.shape[1]):
         rows[0, j] = (Ct[0, j] - Ct[1, j]) / norm
-    return norm > 0.0, np.full(1, norm / np.sqrt(2.0)), rows
+    return norm > 0.0, np.full(1, norm / np.sqrt(2.0)), rows, coefficients
 
 
 @compiled
@@ -139,12 +146,18 @@ def _eigenvectors(G: Floats, trace: float, n_components: int) -> tuple[bool, Flo
 @compiled
 def polished(rows: Floats) -> Floats:
     """One Newton step towards orthonormal rows; exact to rounding for rows that nearly are."""
-    defect = gram(rows)
-    for i in range(defect.shape[0]):
-        for j in range(defect.shape[0]):
-            defect[i, j] *= -0.5
-        defect[i, i] += 1.5
-    return np.dot(defect, rows)
+    return np.dot(polishing(rows), rows)
+
+
+@compiled
+def polishing(rows: Floats) -> Floats:
+    """The matrix by which :func:`polished` multiplies: ``(3 I - rows rows^T) / 2``."""
+    correction = gram(rows)
+    for i in range(correction.shape[0]):
+        for j in range(correction.shape[0]):
+            correction[i, j] *= -0.5
+        correction[i, i] += 1.5
+    return correction
 
 
 def by_contrast(Ct: Floats) -> Leading:

@@ -19,6 +19,8 @@ from okspca.numerics.sums import inner, largest_magnitude
 
 # Below this squared pivot of unit rows, reflections are needed for full accuracy.
 SMALLEST_PIVOT = 1e-4
+# Above this one, a single round of Gram-Schmidt by a Cholesky factor is as good as two.
+GOOD_PIVOT = 0.9
 # Rows below this squared length count as zero.
 SMALLEST_SQUARE = 1e-280
 
@@ -103,8 +105,9 @@ def _apply_reflector(v: Floats, row: Floats, start: int) -> None:
 def orthonormalise_graded(A: Floats) -> None:
     """As :func:`orthonormalise_rows`, quicker for rows that are nearly orthogonal.
 
-    Their lengths may differ by many orders of magnitude.  Two rounds of scaling to unit length and
-    Gram-Schmidt by a Cholesky factor; reflections where the scaled rows are ill conditioned.
+    Their lengths may differ by many orders of magnitude.  Up to two rounds of scaling to unit
+    length and Gram-Schmidt by a Cholesky factor (one is enough where no pivot is small);
+    reflections where the scaled rows are ill conditioned.
     """
     p, D = A.shape
     for _ in range(2):
@@ -117,10 +120,13 @@ def orthonormalise_graded(A: Floats) -> None:
                 for c in range(D):
                     A[i, c] /= length
         G = gram(A)
-        if not (shortest > SMALLEST_SQUARE and _inverse_cholesky(G) > SMALLEST_PIVOT):
+        pivot = _inverse_cholesky(G) if shortest > SMALLEST_SQUARE else 0.0
+        if not pivot > SMALLEST_PIVOT:
             orthonormalise_rows(A, np.empty((p, p)), np.empty((p, D)))
             return
         A[...] = np.dot(G, A)
+        if pivot > GOOD_PIVOT:
+            return
 
 
 @compiled

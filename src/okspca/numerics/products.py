@@ -29,8 +29,9 @@ def gram(A: Floats) -> Floats:
 def row_products(A: Floats, B: Floats) -> Floats:
     """Inner products of the rows of two matrices, ``A B^T``."""
     out = np.empty((A.shape[0], B.shape[0]))
-    for i in range(0, A.shape[0], 2):
-        for j in range(0, B.shape[0], 4):
+    # Few rows of A stay in the nearest cache while those of B pass by once.
+    for j in range(0, B.shape[0], 4):
+        for i in range(0, A.shape[0], 2):
             _inner_products(A, i, B, j, out)
     return out
 

@@ -70,6 +70,24 @@ def row_squares(matrix: Floats) -> Floats:
 
 
 @compiled
+def rows_above(matrix: Floats, squares: Floats, least: float) -> Floats:
+    """The rows whose squared norms exceed ``least``; the matrix itself where all do."""
+    count = 0
+    for i in range(squares.size):
+        count += squares[i] > least
+    if count == squares.size:
+        return matrix
+    kept = np.empty((count, matrix.shape[1]))
+    row = 0
+    for i in range(squares.size):
+        if squares[i] > least:
+            for j in range(matrix.shape[1]):
+                kept[row, j] = matrix[i, j]
+            row += 1
+    return kept
+
+
+@compiled
 def subtract_from(matrix: Floats, other: Floats) -> Floats:
     """Replace ``other`` by ``matrix - other``; return squared norms of the rows of ``matrix``."""
     squares = np.empty(matrix.shape[0])

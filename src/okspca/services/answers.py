@@ -4,6 +4,7 @@ import numpy as np
 
 from okspca.basis import Basis, Status
 from okspca.diagnostics.certificate import (
+    EPS,
     UNPROVEN,
     Certificate,
     bounds,
@@ -18,12 +19,13 @@ from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import Leading, within_span
 from okspca.numerics.orthonormal import fix_signs, is_finite, signed_qr
 from okspca.numerics.spectrum import numerical_rank
-from okspca.numerics.sums import square
+from okspca.numerics.sums import row_squares, rows_above
 
 #: Columns, singular values and the numbers of the certificate, as kernels return them.
 Solution = tuple[Floats, Floats, tuple[float, float, float, float]]
 # Between these magnitudes squares of the moment neither overflow nor lose digits.
 SAFE_SMALLEST, SAFE_LARGEST = 1e-100, 1e100
+NEGLIGIBLE = 0.25 * EPS
 
 
 def answer(leading: Leading, target: Target, n_components: int, t: int) -> Basis:
@@ -78,26 +80,42 @@ def fresh_basis(solution: Solution, t: int) -> Basis:
 
 
 @compiled
-def ordinary_square(moment: MomentArrays) -> float:
-    """Squared norm of the sums; zero where it is at rounding level or may not be squared."""
-    total = square(moment.sums)
+def ordinary_part(moment: MomentArrays) -> tuple[float, Floats]:
+    """Squared norm of the sums, and the rows of them that matter to the basis.
+
+    The norm is zero where it is at rounding level or may not be squared.  The rows left out hold a
+    quarter of a rounding error of it together: ``M = C̄ C̄^T`` changes by no more than that.
+    """
+    squares, total = row_squares(moment.sums), 0.0
+    for i in range(squares.size):
+        total += squares[i]
     weight, norm = moment.totals[WEIGHT], np.sqrt(total)
     for size in (norm, norm / weight):
         if not SAFE_SMALLEST < size < SAFE_LARGEST:
-            return 0.0
-    return total if norm / weight > rounding_level(moment) else 0.0
+            return 0.0, moment.sums
+    if not norm / weight > rounding_level(moment):
+        return 0.0, moment.sums
+    return total, rows_above(moment.sums, squares, NEGLIGIBLE * total / squares.size)
 
 
 @compiled
-def solution_from(moment: MomentArrays, rows: Floats, ritz: Floats) -> tuple[bool, Solution]:
+def solution_from(
+    moment: MomentArrays, part: tuple[float, Floats], rows: Floats, ritz: Floats
+) -> tuple[bool, Solution]:
     """Fix the signs of an orthonormal block and certify it; False where it is not finite.
 
-    ``ritz``: as for :func:`okspca.diagnostics.certificate.bounds`, of the *sums* of an ordinary
-    moment; the leading ones belong to the rows.
+    ``part`` is the :func:`ordinary_part` of the moment; ``ritz``: as for
+    :func:`okspca.diagnostics.certificate.bounds`, of its rows; the leading ones belong to ``rows``.
     """
     fix_signs(rows)
-    missed = dropped_norm(moment) * moment.totals[WEIGHT]
-    return certified(moment, rows, ritz, bounds(moment.sums, rows, ritz, missed))
+    total, sums = part
+    return certified(moment, rows, ritz, bounds(sums, rows, ritz, (total, dropped_sum(moment))))
+
+
+@compiled
+def dropped_sum(moment: MomentArrays) -> float:
+    """Bound on the norm of what compression left out of the sums."""
+    return dropped_norm(moment) * moment.totals[WEIGHT]
 
 
 @compiled

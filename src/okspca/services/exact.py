@@ -10,21 +10,22 @@
 from dataclasses import dataclass, field
 
 from okspca.basis import Basis
-from okspca.diagnostics.certificate import UNPROVEN
+from okspca.diagnostics.certificate import UNPROVEN, bounds_of_combination
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.compiled import bound_at_first_call, compiled
 from okspca.numerics.leading import gram_leading, leading_exactly
 from okspca.numerics.orthonormal import fix_signs
+from okspca.numerics.products import row_products
 from okspca.services.answers import (
     Solution,
     answer,
     certified,
+    dropped_sum,
     fresh_basis,
     no_solution,
     no_target,
-    ordinary_square,
-    solution_from,
+    ordinary_part,
 )
 from okspca.services.base import Service
 from okspca.services.warm_block import WarmBlock, WarmBlockState
@@ -99,15 +100,20 @@ class Exact(Service[WarmBlockState]):
 @compiled
 def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool, Solution]:
     """Solve an ordinary moment; declines (badly separated ones) are left to the general path."""
-    if ordinary_square(moment) == 0.0:
+    total, sums = ordinary_part(moment)
+    if total == 0.0:
         return no_solution()
-    found, sigma, rows = gram_leading(moment.sums, n_components)
+    found, sigma, rows, coefficients = gram_leading(sums, n_components)
     if not found:
         return no_solution()
+    ritz, numbers = sigma * sigma, (0.0, UNPROVEN, UNPROVEN, 0.0)
     if certify:
-        return solution_from(moment, rows, sigma * sigma)
+        sizes = total, dropped_sum(moment)
+        projected = row_products(rows, sums)
+        n_summed = sums.shape[0] + sums.shape[1]
+        numbers = bounds_of_combination(projected, coefficients, ritz, n_summed, sizes)
     fix_signs(rows)
-    return certified(moment, rows, sigma * sigma, (0.0, UNPROVEN, UNPROVEN, 0.0))
+    return certified(moment, rows, ritz, numbers)
 
 
 _bound_solve = bound_at_first_call(_solve)

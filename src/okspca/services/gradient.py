@@ -26,7 +26,7 @@ from okspca.services.answers import (
     fresh_basis,
     no_solution,
     no_target,
-    ordinary_square,
+    ordinary_part,
     solution_from,
 )
 from okspca.services.base import Service, ServiceState
@@ -154,10 +154,11 @@ def _reinitialise(state: TrackerState, t: int) -> None:
 @compiled
 def _extract(moment: MomentArrays, rows: Floats) -> tuple[bool, Solution]:
     """The singular directions of an ordinary moment within the span, if it has full rank there."""
-    if ordinary_square(moment) == 0.0:
+    part = ordinary_part(moment)
+    if part[0] == 0.0:
         return no_solution()
-    found, theta, turned = span_leading(rows, moment.sums)
-    return solution_from(moment, polished(turned), theta) if found else no_solution()
+    found, theta, turned = span_leading(rows, part[1])
+    return solution_from(moment, part, polished(turned), theta) if found else no_solution()
 
 
 _bound_extract = bound_at_first_call(_extract)

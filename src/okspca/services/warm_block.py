@@ -19,12 +19,12 @@ from numpy.random import RandomState
 from okspca.basis import Basis
 from okspca.diagnostics.certificate import UNPROVEN, bounds_from
 from okspca.moments import CrossMoment, MomentArrays, Target
-from okspca.moments.arrays import WEIGHT, Change, dropped_norm
+from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.compiled import bound_at_first_call, compiled
 from okspca.numerics.leading import leading_exactly, polished
 from okspca.numerics.orthonormal import fix_signs, orthonormalise_graded, signed_qr
-from okspca.numerics.products import gram
+from okspca.numerics.products import gram, row_products
 from okspca.numerics.spectrum import RANK_TOLERANCE
 from okspca.numerics.sums import distance
 from okspca.numerics.symmetric import diagonalise
@@ -32,10 +32,11 @@ from okspca.services.answers import (
     Solution,
     answer,
     certified,
+    dropped_sum,
     fresh_basis,
     no_solution,
     no_target,
-    ordinary_square,
+    ordinary_part,
 )
 from okspca.services.base import Service, ServiceState
 from okspca.services.checks import check_count, check_positive
@@ -134,11 +135,10 @@ def _refine(
 ) -> tuple[bool, Solution]:
     """Iterate from the warm block; no solution where it is not proven in time."""
     k, max_steps, tolerance = block
-    total = ordinary_square(moment)
+    total, sums = ordinary_part(moment)
     if total == 0.0:
         return no_solution()
-    sums, rows = moment.sums, warm
-    width, D = sums.shape
+    rows, (width, D) = warm, sums.shape
     p = rows.shape[0]
     if p > width:  # nothing is gained by a block that is wider than the moment
         return no_solution()
@@ -160,13 +160,13 @@ def _refine(
             for j in range(D):
                 leading[i, j] /= np.sqrt(theta[i])
         leading = polished(leading)
-        fix_signs(leading)
-        projected = np.dot(leading, sums.T)
+        projected = row_products(leading, sums)
         small = gram(projected)
         residual = distance(np.dot(projected, sums), np.dot(small, leading))
         if residual <= CONVERGED * total:
-            sizes = total, dropped_norm(moment) * moment.totals[WEIGHT]
+            sizes = total, dropped_sum(moment)
             numbers = bounds_from(small, residual, theta, D + width, sizes)
+            fix_signs(leading)
             found, solution = certified(moment, leading, theta, numbers)
             return found and numbers[2] != UNPROVEN and numbers[2] <= tolerance, solution
         rows = np.dot(turn, left)
