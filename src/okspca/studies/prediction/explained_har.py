@@ -49,8 +49,9 @@ def _columns(results: Results) -> list[Part]:
     root = np.sqrt(ALL_FEATURES)
     lines.append((f"{ALL_FEATURES}, published", f"{paper:.3f}", "–", f"{paper / root:.4f}"))
     header = ("columns", "σ_x by the median rule", "range", "σ_x / root of columns")
+    text += "Every other HAR number is compared as it is, with a note."
     table = Table("Experiment: bandwidth and number of inputs", header, lines)
-    return [text + "Every other HAR number is compared as it is, with a note.", table]
+    return [text, table] if rows else [text]
 
 
 def _rounding(results: Results) -> list[Part]:
