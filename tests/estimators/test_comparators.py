@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import RandomState
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     check_get_feature_names_out_error,
@@ -151,6 +152,19 @@ def test_cipls_keeps_directions_beyond_the_range_of_double_precision(
     assert np.isfinite(model.transform(X)).all()
 
 
+def test_cipls_with_own_scores_in_its_loadings() -> None:
+    X, y = rows()
+    expected = cipls_directions(X, y, 5, own=True)
+    model = fed(CIPLS(5, standardize=None, loadings="own"), X, y, [7, 30])
+    np.testing.assert_allclose(model.components_, expected, rtol=0.0, atol=CLOSE)
+    other = CIPLS(5, standardize=None).fit(X, y).components_
+    np.testing.assert_allclose(other[:2], expected[:2], rtol=0.0, atol=CLOSE)
+    assert np.abs(other[2] - expected[2]).max() > 1e-3
+    frozen = CIPLS(8, standardize=None, loadings="own", overflow="freeze").fit(X, y)
+    expected = frozen_cipls_directions(X, y, 8, own=True)
+    np.testing.assert_allclose(frozen.components_, expected, rtol=0.0, atol=CLOSE)
+
+
 @given(cuts=cutting)
 @few
 def test_frozen_cipls_keeps_the_last_weights_that_fit_double_precision(cuts: list[int]) -> None:
@@ -190,6 +204,24 @@ def test_the_adapter_is_one_reducer_per_class_and_a_projection(cuts: list[int]) 
     projection, expected = expected_adapter()
     np.testing.assert_allclose(model.projection_, projection, rtol=1e-14)
     np.testing.assert_allclose(model.transform(X), expected, rtol=0.0, atol=CLOSE)
+
+
+def test_the_adapter_is_its_reducers_fitted_one_by_one_to_the_same_features() -> None:
+    X, y = rows()
+    labels = np.digitize(y, [1.0, 3.0])
+    reducer = CIPLS(2, n_random_features=16, random_state=3, standardize_target=False)
+    model = fed(OneVsRestReducer(reducer, random_state=0), X, labels, [20], classes=[0, 1, 2])
+    alone = [clone(reducer).fit(X, np.where(labels == c, 1.0, -1.0)) for c in range(3)]
+    joint = np.concatenate([one.transform(X) for one in alone], axis=1)
+    np.testing.assert_allclose(model.transform(X), joint @ model.projection_, atol=1e-12)
+    for one, copy in zip(alone, model.reducers_, strict=True):
+        np.testing.assert_allclose(copy.transform(X), one.transform(X), atol=1e-12)
+        assert copy.n_samples_seen_ == len(X)
+        assert copy.n_features_in_ == X.shape[1]
+    # Without a seed, too, all classes see one map.
+    reducer = CIPLS(2, n_random_features=16)
+    drawn = OneVsRestReducer(reducer).fit(X, labels).reducers_
+    np.testing.assert_array_equal(drawn[0].input_map_.weights, drawn[2].input_map_.weights)  # type: ignore[attr-defined]
 
 
 def test_the_adapter_needs_its_classes_and_keeps_them() -> None:
@@ -246,6 +278,7 @@ def test_unreduced_is_the_standardised_row() -> None:
         (CIPLS(0), "n_components=0"),
         (CIPLS(tolerance=-1.0), "tolerance=-1.0"),
         (CIPLS(overflow="wrap"), "overflow='wrap'"),
+        (CIPLS(loadings="both"), "loadings='both'"),
         (CIPLS(bandwidth="median"), "bandwidth='median'"),
         (CIPLS(standardize="frozen"), "standardize='frozen'"),
         (CIPLS(n_random_features=1.5), "n_random_features=1.5"),  # type: ignore[arg-type]

@@ -17,13 +17,15 @@ Array: TypeAlias = NDArray[np.float64]
 DIGITS = 40
 
 
-def cipls_directions(X: Array, y: Array, k: int, tolerance: float = 1e-12) -> Array:
+def cipls_directions(
+    X: Array, y: Array, k: int, tolerance: float = 1e-12, *, own: bool = False
+) -> Array:
     """Normalised CIPLS weights (k x d) after all rows; a zero row where there is no direction."""
     with mpmath.workdps(DIGITS):
-        return _cipls(X, y, k, tolerance)
+        return _cipls(X, y, k, tolerance, own)
 
 
-def _cipls(X: Array, y: Array, k: int, tolerance: float) -> Array:
+def _cipls(X: Array, y: Array, k: int, tolerance: float, own: bool) -> Array:
     rows = np.vectorize(mpmath.mpf, otypes=[object])(X)
     responses = [mpmath.mpf(float(value)) for value in y]
     d = X.shape[1]
@@ -43,8 +45,8 @@ def _cipls(X: Array, y: Array, k: int, tolerance: float) -> Array:
             if norm <= tolerance:
                 break
             t = sum(u * weights[c]) / norm
-            # From the second component on, the score of the component before.
-            score = t if c == 0 else before
+            # From the second component on, the score of the component before, unless own.
+            score = t if own or c == 0 else before
             x_loadings[c] = x_loadings[c] + u * score
             y_loadings[c] = y_loadings[c] + response * score
             before = t
@@ -58,7 +60,9 @@ def _cipls(X: Array, y: Array, k: int, tolerance: float) -> Array:
     return out
 
 
-def frozen_cipls_directions(X: Array, y: Array, k: int, tolerance: float = 1e-12) -> Array:
+def frozen_cipls_directions(
+    X: Array, y: Array, k: int, tolerance: float = 1e-12, *, own: bool = False
+) -> Array:
     """The same in double precision: new weights without a finite norm are not taken over."""
     d = X.shape[1]
     weights, x_loadings, y_loadings = np.zeros((k, d)), np.zeros((k, d)), np.zeros(k)
@@ -76,7 +80,7 @@ def frozen_cipls_directions(X: Array, y: Array, k: int, tolerance: float = 1e-12
                 weights[c] = moved
                 if norm <= tolerance:
                     break
-                score = t if c == 0 else before
+                score = t if own or c == 0 else before
                 x_loadings[c] += u * score
                 y_loadings[c] += response * score
                 u, response, before = u - t * x_loadings[c], response - t * y_loadings[c], t

@@ -7,8 +7,9 @@ nothing but the last digits of the features.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -27,6 +28,10 @@ from okspca.pipeline import CHUNK_ROWS
 from okspca.services.checks import reject
 from okspca.standardize import CausalStandardizer, NoStandardizer, Standardizer
 
+#: From features to their embedding.
+Projection = Callable[[Floats], Floats]
+Reducer = TypeVar("Reducer", bound="CausalReducer")
+
 
 @dataclass
 class FrontEnd:
@@ -40,11 +45,14 @@ class FrontEnd:
         """Features of rows as the next observation would have them; learns nothing."""
         return self.input_map.transform(self.inputs.transform(X))
 
-    def scan(self, X: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Features and scaled responses of rows, each by the rows before it; then learn them."""
-        weights = np.ones(X.shape[0])
-        Phi = self.input_map.transform(self.inputs.scan(X, weights))
-        return np.ascontiguousarray(Phi), self.targets.scan(y, weights)[:, 0]
+    def scan(self, X: Floats) -> Floats:
+        """Features of rows, each standardised by the rows before it; then learn them."""
+        Phi = self.input_map.transform(self.inputs.scan(X, np.ones(X.shape[0])))
+        return np.ascontiguousarray(Phi)
+
+    def scan_response(self, y: Floats) -> Floats:
+        """Responses, each scaled by those before it; then learn them."""
+        return self.targets.scan(y, np.ones(y.shape[0]))[:, 0]
 
     def copy(self) -> "FrontEnd":
         """Copy what learning changes."""
@@ -81,8 +89,8 @@ class CausalReducer(
         """Learn rows in order, changing the arrays of the state in place."""
 
     @abstractmethod
-    def _project(self, state: Any, Phi: Floats) -> Floats:
-        """Embed features."""
+    def _projection(self, state: Any) -> Projection:
+        """Return what embeds features with the present state."""
 
     @abstractmethod
     def _width(self, n_features: int) -> int:
@@ -105,21 +113,16 @@ class CausalReducer(
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Forget everything and learn these rows, in their order."""
-        return self._learn(X, y, fresh=True)
+        return learn_jointly([self], X, [y], fresh=True)[0]
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn a block of any size; it is rejected whole where anything in it is wrong."""
-        return self._learn(X, y, fresh=not self.__sklearn_is_fitted__())
+        return learn_jointly([self], X, [y], fresh=not self.__sklearn_is_fitted__())[0]
 
     def transform(self, X: ArrayLike) -> Floats:
         """Embed rows with the present state; learns nothing."""
         check_is_fitted(self)
-        checked = self._checked(X, reset=False)
-        out = np.empty((checked.shape[0], self._n_features_out))
-        for start in range(0, checked.shape[0], CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
-            out[rows] = self._project(self._state, self._front.embed(checked[rows]))
-        return out
+        return embed_jointly([self], X)
 
     @property
     def n_samples_seen_(self) -> int:
@@ -159,22 +162,12 @@ class CausalReducer(
             raise AttributeError(message)
         return self
 
-    def _learn(self, X: Any, y: Any, *, fresh: bool) -> Self:
-        """Check a block, learn it on copies, and take them over at the end."""
-        if fresh:
-            self._check_parameters()
-        checked = self._checked(X, reset=fresh)
-        numbers = self._response(y, checked.shape[0])
-        if fresh:
-            front = self._front_end(checked.shape[1])
-            state, seen = self._start(front.input_map.n_features), 0
-        else:
-            front, state, seen = self._front.copy(), _copied_state(self._state), self._seen
-        for start in range(0, checked.shape[0], CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
-            self._scan(state, *front.scan(checked[rows], numbers[rows]))
-        self._front, self._state, self._seen = front, state, seen + checked.shape[0]
-        return self
+    def _working_copy(self, n_inputs: int, *, fresh: bool) -> tuple[FrontEnd, Any]:
+        """Return a front end and a state to learn on: new ones, or copies of those in use."""
+        if not fresh:
+            return self._front.copy(), _copied_state(self._state)
+        front = self._front_end(n_inputs)
+        return front, self._start(front.input_map.n_features)
 
     def _checked(self, X: Any, *, reset: bool) -> Floats:
         """scikit-learn's checks, and ours, of the inputs."""
@@ -235,6 +228,47 @@ class CausalReducer(
             bandwidth=width,
             seed=seeds_of(self.random_state)[0],
         )
+
+
+def learn_jointly(
+    reducers: Sequence[Reducer], X: Any, responses: Sequence[Any], *, fresh: bool
+) -> Sequence[Reducer]:
+    """Let reducers of the same parameters and past learn a block, each with its own response.
+
+    They see the same features, which are made once, by the first one's map.  The block is checked,
+    learned on copies, and these are taken over at the end.
+    """
+    for reducer in reducers:
+        if fresh:
+            reducer._check_parameters()
+        checked = reducer._checked(X, reset=fresh)
+    n_rows, n_inputs = checked.shape
+    numbers = [r._response(y, n_rows) for r, y in zip(reducers, responses, strict=True)]
+    copies = [reducer._working_copy(n_inputs, fresh=fresh) for reducer in reducers]
+    shared = copies[0][0]
+    for start in range(0, n_rows, CHUNK_ROWS):
+        rows = slice(start, start + CHUNK_ROWS)
+        Phi = shared.scan(checked[rows])
+        for reducer, y, (front, state) in zip(reducers, numbers, copies, strict=True):
+            reducer._scan(state, Phi, front.scan_response(y[rows]))
+    for reducer, (front, state) in zip(reducers, copies, strict=True):
+        reducer._front = FrontEnd(shared.inputs, shared.input_map, front.targets)
+        reducer._state, reducer._seen = state, n_rows if fresh else reducer._seen + n_rows
+    return reducers
+
+
+def embed_jointly(reducers: Sequence[CausalReducer], X: Any) -> Floats:
+    """Embed rows by reducers that learned jointly; their columns side by side."""
+    checked = reducers[0]._checked(X, reset=False)
+    front, width = reducers[0]._front, reducers[0]._n_features_out
+    projections = [reducer._projection(reducer._state) for reducer in reducers]
+    out = np.empty((checked.shape[0], width * len(reducers)))
+    for start in range(0, checked.shape[0], CHUNK_ROWS):
+        rows = slice(start, start + CHUNK_ROWS)
+        Phi = front.embed(checked[rows])
+        for number, project in enumerate(projections):
+            out[rows, number * width : (number + 1) * width] = project(Phi)
+    return out
 
 
 def _copied_state(state: Any) -> Any:

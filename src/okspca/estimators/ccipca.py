@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import RandomState
 
-from okspca.estimators.causal_reducer import CausalReducer
+from okspca.estimators.causal_reducer import CausalReducer, Projection
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
@@ -124,8 +124,9 @@ class CCIPCA(CausalReducer):
     def _scan(self, state: CCIPCAArrays, Phi: Floats, y: Floats) -> None:
         _learn_rows(state, Phi, float(self.amnesic), self.tolerance)
 
-    def _project(self, state: CCIPCAArrays, Phi: Floats) -> Floats:
-        return (Phi - state.mean) @ _directions(state).T
+    def _projection(self, state: CCIPCAArrays) -> Projection:
+        directions = _directions(state)
+        return lambda Phi: (Phi - state.mean) @ directions.T
 
     def _width(self, n_features: int) -> int:
         return self.n_components

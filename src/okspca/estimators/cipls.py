@@ -11,8 +11,8 @@ loadings p_c, q_c and the sum s of the earlier responses::
         u   <- u - t_c p_c,                 l   <- l - t_c q_c.
 
 The loadings are those of the authors' code: sums, not normalised, and from the second component on
-with the score of the component before.  A component whose weights have a norm of at most the
-tolerance ends the row.
+with the score of the component before; ``loadings="own"`` takes t = t_c throughout.  A component
+whose weights have a norm of at most the tolerance ends the row.
 
 Such sums make the deflated u grow with every component, as a higher and higher power of n (or
 shrink, for inputs in small units): after four or five components numbers leave the range of double
@@ -33,7 +33,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.random import RandomState
 
-from okspca.estimators.causal_reducer import CausalReducer
+from okspca.estimators.causal_reducer import CausalReducer, Projection
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import compiled
@@ -89,6 +89,8 @@ class CIPLS(CausalReducer):
     overflow : {"rescale", "freeze"}, default="rescale"
         What happens to components that leave the range of double precision: they go on in rescaled
         numbers, or keep their last weights.
+    loadings : {"before", "own"}, default="before"
+        Whose score enters the loadings: that of the component before, or a component's own.
     random_state : int, RandomState or None, default=None
         Seed of the map.
 
@@ -124,6 +126,7 @@ class CIPLS(CausalReducer):
         input_map: FeatureMap | None = None,
         tolerance: float = 1e-12,
         overflow: str = "rescale",
+        loadings: str = "before",
         random_state: int | RandomState | None = None,
     ) -> None:
         self.n_components = n_components
@@ -135,6 +138,7 @@ class CIPLS(CausalReducer):
         self.input_map = input_map
         self.tolerance = tolerance
         self.overflow = overflow
+        self.loadings = loadings
         self.random_state = random_state
 
     @property
@@ -153,6 +157,8 @@ class CIPLS(CausalReducer):
         check_positive(tolerance=self.tolerance)
         if self.overflow not in ("rescale", "freeze"):
             reject("overflow", self.overflow, "'rescale' or 'freeze'")
+        if self.loadings not in ("before", "own"):
+            reject("loadings", self.loadings, "'before' or 'own'")
 
     def _start(self, n_features: int) -> CIPLSArrays:
         k = self.n_components
@@ -166,10 +172,12 @@ class CIPLS(CausalReducer):
         )
 
     def _scan(self, state: CIPLSArrays, Phi: Floats, y: Floats) -> None:
-        _learn_rows(state, Phi, y, self.tolerance, self.overflow == "freeze")
+        freeze, own = self.overflow == "freeze", self.loadings == "own"
+        _learn_rows(state, Phi, y, self.tolerance, freeze, own)
 
-    def _project(self, state: CIPLSArrays, Phi: Floats) -> Floats:
-        return (Phi - state.mean) @ _directions(state, self.tolerance).T
+    def _projection(self, state: CIPLSArrays) -> Projection:
+        directions = _directions(state, self.tolerance)
+        return lambda Phi: (Phi - state.mean) @ directions.T
 
     def _scales_response(self) -> bool:
         return self.standardize_target
@@ -194,7 +202,9 @@ def _first_powers(k: int, *, plain: bool) -> Integers:
 
 
 @compiled
-def _learn_rows(state: CIPLSArrays, Phi: Floats, y: Floats, tolerance: float, freeze: bool) -> None:
+def _learn_rows(
+    state: CIPLSArrays, Phi: Floats, y: Floats, tolerance: float, freeze: bool, own: bool
+) -> None:
     """Learn rows in order."""
     u, scratch = np.empty(Phi.shape[1]), np.empty(Phi.shape[1])
     for i in range(Phi.shape[0]):
@@ -202,9 +212,9 @@ def _learn_rows(state: CIPLSArrays, Phi: Floats, y: Floats, tolerance: float, fr
         # The first row lies in its own mean and says nothing.
         if state.counts[ROWS] > 1.0:
             if freeze:
-                _learn_plainly(state, u, y[i], tolerance, scratch)
+                _learn_plainly(state, u, y[i], tolerance, own, scratch)
             else:
-                _learn_components(state, u, y[i], tolerance)
+                _learn_components(state, u, y[i], tolerance, own)
         state.counts[SUM_Y] += y[i]
 
 
@@ -223,7 +233,7 @@ def _centre(state: CIPLSArrays, x: Floats, u: Floats) -> None:
 
 @compiled
 def _learn_plainly(
-    state: CIPLSArrays, u: Floats, response: float, tolerance: float, moved: Floats
+    state: CIPLSArrays, u: Floats, response: float, tolerance: float, own: bool, moved: Floats
 ) -> None:
     """Pass a row through the components in double precision, as far as it goes."""
     before = 0.0
@@ -239,7 +249,7 @@ def _learn_plainly(
             w[j] = moved[j]
         if norm <= tolerance:
             return
-        score = before if c > 0 else t
+        score = t if own or c == 0 else before
         state.y_loadings[c] += response * score
         response -= t * state.y_loadings[c]
         for j in range(u.shape[0]):
@@ -249,7 +259,9 @@ def _learn_plainly(
 
 
 @compiled
-def _learn_components(state: CIPLSArrays, u: Floats, response: float, tolerance: float) -> None:
+def _learn_components(
+    state: CIPLSArrays, u: Floats, response: float, tolerance: float, own: bool
+) -> None:
     """Pass a row through the components with powers of two beside the numbers."""
     powers, y_loadings = state.powers, state.y_loadings
     # The deflated row is u 2^power, the deflated response is response 2^y_power, and the score of
@@ -262,7 +274,7 @@ def _learn_components(state: CIPLSArrays, u: Floats, response: float, tolerance:
         if norm * _two_to(powers[WEIGHTS, c]) <= tolerance:
             return
         t = inner(u, w, 0) / norm
-        if c == 0:
+        if own or c == 0:
             before, before_power = t, power
         powers[X_LOADINGS, c] = _add(p, powers[X_LOADINGS, c], u, before, power + before_power)
         y_loadings[c], powers[Y_LOADINGS, c] = _sum(

@@ -1,7 +1,7 @@
 r"""One reducer per class, and a fixed random projection of their joint output.
 
 For C classes, a copy of the reducer learns each class against the rest, with response +1 or -1, and
-gives k coordinates z_c.  The output is::
+gives k coordinates z_c.  All copies see the same features.  The output is::
 
     r(x) = Pi^T [z_1(x); ...; z_C(x)],      Pi: Ck x k,   entries independent N(0, 1/(Ck)).
 
@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from okspca.errors import DataError
+from okspca.estimators.causal_reducer import embed_jointly, learn_jointly
 from okspca.estimators.cipls import CIPLS
 from okspca.estimators.data import check_labels, check_values, where_not_numbers
 from okspca.numerics.arrays import Floats
@@ -94,8 +95,7 @@ class OneVsRestReducer(
         check_is_fitted(self)
         checked = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_values(checked, "X")
-        joint = np.concatenate([reducer.transform(checked) for reducer in self.reducers_], axis=1)
-        return joint @ self.projection_
+        return embed_jointly(self.reducers_, checked) @ self.projection_
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether any rows were learned."""
@@ -133,11 +133,10 @@ class OneVsRestReducer(
             raise DataError(message)
         template = CIPLS() if self.reducer is None else self.reducer
         old = [_signed(template) for _ in known] if fresh else self.reducers_
-        # partial_fit replaces the state of a reducer, so a shallow copy protects the old one.
+        # Learning replaces the state of a reducer, so a shallow copy protects the old one.
         reducers = [copy.copy(reducer) for reducer in old]
-        for label, reducer in zip(known, reducers, strict=True):
-            signs = np.array([1.0 if value == label else -1.0 for value in labels])
-            reducer.partial_fit(checked, signs)
+        signs = [np.array([1.0 if v == label else -1.0 for v in labels]) for label in known]
+        learn_jointly(reducers, checked, signs, fresh=fresh)
         if fresh:
             self.classes_ = np.array(known)
             self.projection_ = _projection(len(known), template.n_components, self.random_state)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import RandomState
 
-from okspca.estimators.causal_reducer import CausalReducer
+from okspca.estimators.causal_reducer import CausalReducer, Projection
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats
 
@@ -66,8 +66,8 @@ class Unreduced(CausalReducer):
     def _scan(self, state: NoArrays, Phi: Floats, y: Floats) -> None:
         pass
 
-    def _project(self, state: NoArrays, Phi: Floats) -> Floats:
-        return np.array(Phi)
+    def _projection(self, state: NoArrays) -> Projection:
+        return np.array
 
     def _width(self, n_features: int) -> int:
         return n_features

@@ -13,12 +13,20 @@ from typer.testing import CliRunner
 from okspca.cli import app
 from okspca.datasets import DataFileError
 from okspca.studies.comparison import Verdict
-from okspca.studies.prediction import fits, methods, protocol, published
+from okspca.studies.prediction import experiments, fits, methods, protocol, published
 from okspca.studies.prediction.compare import compare
+from okspca.studies.prediction.excursions import longest_run, pairwise_back
+from okspca.studies.prediction.parts import work
 from okspca.studies.prediction.results import Results
 from okspca.studies.prediction.statistics import paired_effect, selection
 from okspca.studies.prediction.study import Plan, planned
-from okspca.studies.prediction.tasks import TASKS, is_local, resolved
+from okspca.studies.prediction.tasks import (
+    SPLIT_SEED,
+    TASKS,
+    is_local,
+    resolved,
+    sensorless_split,
+)
 
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 
@@ -148,6 +156,12 @@ def test_the_quick_form_writes_everything(quick_run: tuple[Path, str]) -> None:
     page = (out / "index.html").read_text(encoding="utf-8")
     assert "Table 2a. Regression" in page
     assert page.count("data:image/png") == 2
+    assert "Experiment: CIPLS with other loadings" in page
+    for name, title in (
+        ("Sensorless", "Experiment: Sensorless on other splits"),
+        ("HAR", "Experiment: what makes the seeds of Raw-X differ"),
+    ):
+        assert (title in page) == is_local(name)
 
 
 def test_a_second_run_only_renders(quick_run: tuple[Path, str]) -> None:
@@ -181,17 +195,56 @@ def test_wrong_options_are_explained(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_same_cell_gives_the_same_rows() -> None:
     cell = {"part": "comparators", "task": "Spirals-3", "seed": 101, "quick": True}
-    assert fits.work(cell) == fits.work(cell)
+    assert work(cell) == work(cell)
 
 
 def test_excursions_are_counted() -> None:
     flags = [False, True, True, False, True]
-    assert fits.longest_run(flags) == 2
-    assert sum(now and not before for now, before in fits.pairwise_back(flags)) == 2
+    assert longest_run(flags) == 2
+    assert sum(now and not before for now, before in pairwise_back(flags)) == 2
     cell = {"part": "excursions", "task": "XOR-Gauss", "seed": 100, "quick": True}
-    (row,) = fits.work(cell)
+    (row,) = work(cell)
     assert row["looks"] == 5
     assert row["away"] <= row["looks"]
+
+
+def test_the_split_in_use_is_one_of_the_splits() -> None:
+    task = real("Sensorless")
+    used, again = task.final(100), sensorless_split(SPLIT_SEED)[0]
+    np.testing.assert_array_equal(used.X_test, again.X_test)
+    other = sensorless_split(experiments.SPLITS[0])[0]
+    assert np.abs(used.X_test - other.X_test).max() > 0.0
+    assert SPLIT_SEED not in experiments.SPLITS
+    rows = work({"part": "splits", "task": "Sensorless", "seed": SPLIT_SEED, "quick": True})
+    scores = {row["method"]: row["score"] for row in rows if row["kind"] == "split score"}
+    seed = experiments.SPLIT_STREAMS[0]
+    cell = {"task": "Sensorless", "seed": seed, "quick": True}
+    expected = {
+        row["method"]: row["score"]
+        for part in ("comparators", "okspca")
+        for row in work({"part": part, **cell})
+        if row["kind"] == "score" and row["representation"] == "full"
+    }
+    assert len(scores) == 3
+    assert scores == pytest.approx({name: expected[name] for name in scores})
+
+
+def test_the_rounding_experiment_starts_from_the_control() -> None:
+    cell = {"task": "XOR-Gauss", "seed": 101, "quick": True}
+    rows = work({"part": "rounding", **cell})
+    found = {row["variant"]: row for row in rows}
+    control = next(r for r in work({"part": "controls", **cell}) if r["method"] == "Raw-X")
+    assert found[experiments.AS_STUDIED]["score"] == pytest.approx(control["score"])
+    assert set(found) == set(experiments.ROUNDING)
+    assert found["tolerance 1e-6"]["iterations"] > found[experiments.AS_STUDIED]["iterations"]
+
+
+def test_the_bandwidth_of_all_columns_is_the_one_of_the_task() -> None:
+    rows = work({"part": "columns", "task": "Friedman-1", "quick": True})
+    width = protocol.median_bandwidths(TASKS["Friedman-1"])[0]
+    assert [row["columns"] for row in rows] == [2, 3, 5, 10]
+    assert rows[-1]["mean"] == pytest.approx(width)
+    assert rows[0]["low"] < rows[0]["mean"] < rows[0]["high"] < width
 
 
 def test_an_irregular_update_stops_the_run() -> None:
@@ -199,4 +252,4 @@ def test_an_irregular_update_stops_the_run() -> None:
     split = task.final(100)
     model = methods.okspca(task, split, 100, 1).partial_fit(split.X[:50], split.y[:50])
     with pytest.raises(ArithmeticError, match="51 rows gave 50 regular updates"):
-        fits._check_updates(model, 51)
+        fits.check_updates(model, 51)

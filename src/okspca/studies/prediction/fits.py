@@ -1,9 +1,4 @@
-"""One cell of the run: from a part, a task and a seed to flat rows.
-
-Parts: ``okspca`` (the tracker at the primary rank with its checkpoints and same-target scores, and
-at the old budget), ``comparators``, ``controls``, ``development``, ``bandwidth``, and the
-experiment ``excursions``.
-"""
+"""The fits of the study: from a task and a seed to flat rows."""
 
 import math
 from typing import Any
@@ -12,7 +7,6 @@ import numpy as np
 
 from okspca import OKSPCA
 from okspca.numerics.arrays import Floats
-from okspca.studies.cells import Cell
 from okspca.studies.prediction import methods
 from okspca.studies.prediction.protocol import (
     Score,
@@ -20,7 +14,7 @@ from okspca.studies.prediction.protocol import (
     probed,
     streamed,
 )
-from okspca.studies.prediction.tasks import Split, Task, resolved
+from okspca.studies.prediction.tasks import Split, Task
 from okspca.studies.rows import Row
 
 FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
@@ -28,19 +22,10 @@ FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
 PATH_POINTS = 50
 RATES, CLIPS = (0.003, 0.01, 0.03), (0.5, 1.0)
 QUICK_ROWS = 240
-#: How often the angle is looked at in search of excursions, and what counts as one.
-LOOK_EVERY, AWAY_DEGREES = 50, 10.0
 FULL, EXTRACTED, EXACT = "full", "extracted", "exact"
 
 
-def work(cell: Cell) -> list[Row]:
-    """Do one cell."""
-    task = resolved(cell["task"])
-    rows = PARTS[cell["part"]](task, cell.get("seed", 0), quick=cell["quick"])
-    return [{"part": cell["part"], "task": task.name, **row} for row in rows]
-
-
-def _final(task: Task, seed: int, *, quick: bool) -> Split:
+def final_rows(task: Task, seed: int, *, quick: bool) -> Split:
     """Return the rows of a final seed, in stream order."""
     split = task.final(seed)
     split = streamed(split, seed)
@@ -49,18 +34,18 @@ def _final(task: Task, seed: int, *, quick: bool) -> Split:
 
 def okspca_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
     """Fit the tracker at the primary rank, with checkpoints, and at the old budget."""
-    split = _final(task, seed, quick=quick)
+    split = final_rows(task, seed, quick=quick)
     model = methods.okspca(task, split, seed, task.rank)
     rows = _follow(model, split, seed)
     scores = _same_target_scores(task, model, split, seed)
-    rows += [_score_row(methods.OKSPCA_NAME, seed, score, kind) for kind, score in scores.items()]
+    rows += [score_row(methods.OKSPCA_NAME, seed, score, kind) for kind, score in scores.items()]
     score = scores[FULL]
     if task.old_rank != task.rank:
         old = methods.okspca(task, split, seed, task.old_rank).partial_fit(split.X, split.y)
-        _check_updates(old, len(split.X))
+        check_updates(old, len(split.X))
         embedded = old.transform(split.X), old.transform(split.X_test)
         score = probed(task, *embedded, split, seed)
-    rows.append(_score_row(methods.OKSPCA_NAME, seed, score, "old budget"))
+    rows.append(score_row(methods.OKSPCA_NAME, seed, score, "old budget"))
     return rows
 
 
@@ -72,13 +57,13 @@ def _follow(model: OKSPCA, split: Split, seed: int) -> list[Row]:
     rows, start = [], 0
     for stop in sorted(checkpoints | path):
         model.partial_fit(split.X[start:stop], split.y[start:stop])
-        rows.append({**_geometry(model), "seed": seed, "checkpoint": stop in checkpoints})
+        rows.append({**geometry(model), "seed": seed, "checkpoint": stop in checkpoints})
         start = stop
-    _check_updates(model, n)
+    check_updates(model, n)
     return rows
 
 
-def _geometry(model: OKSPCA) -> Row:
+def geometry(model: OKSPCA) -> Row:
     """Compare the present basis with the exact solution of its own moment, and its certificate."""
     report = model.diagnose()
     compared = report.full or report.extracted
@@ -105,7 +90,7 @@ def _relative_gap(report: Any) -> float | None:
     return float(report.gap / report.singular_values[0] ** 2)
 
 
-def _check_updates(model: OKSPCA, n: int) -> None:
+def check_updates(model: OKSPCA, n: int) -> None:
     """Raise unless every row was one regular update of the tracker."""
     health = model.solver_health()
     if health["steps"] != n or health["reinitialised"]:
@@ -132,7 +117,7 @@ def _same_target_scores(task: Task, model: OKSPCA, split: Split, seed: int) -> d
     }
 
 
-def _score_row(method: str, seed: int, score: Score, kind: str = FULL) -> Row:
+def score_row(method: str, seed: int, score: Score, kind: str = FULL) -> Row:
     """One score."""
     return {
         "kind": "score",
@@ -146,23 +131,23 @@ def _score_row(method: str, seed: int, score: Score, kind: str = FULL) -> Row:
 
 def comparator_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
     """Fit and score every comparator."""
-    split = _final(task, seed, quick=quick)
+    split = final_rows(task, seed, quick=quick)
     rows = []
     for name, model in methods.comparators(task, split, seed).items():
         model.fit(split.X, methods.response(task, model, split))
         embedded = model.transform(split.X), model.transform(split.X_test)
-        rows.append(_score_row(name, seed, probed(task, *embedded, split, seed)))
+        rows.append(score_row(name, seed, probed(task, *embedded, split, seed)))
     return rows
 
 
 def control_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
     """Fit and score the unreduced controls."""
-    split = _final(task, seed, quick=quick)
+    split = final_rows(task, seed, quick=quick)
     rows = []
     for name, model in methods.controls(task, split, seed).items():
         model.fit(split.X)
         embedded = model.transform(split.X), model.transform(split.X_test)
-        rows.append(_score_row(name, seed, probed(task, *embedded, split, seed)))
+        rows.append(score_row(name, seed, probed(task, *embedded, split, seed)))
     return rows
 
 
@@ -175,10 +160,10 @@ def development_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
         for clip in CLIPS:
             model = methods.okspca(task, split, seed, task.old_rank, rate, clip)
             model.partial_fit(split.X, split.y)
-            _check_updates(model, len(split.X))
+            check_updates(model, len(split.X))
             embedded = model.transform(split.X), model.transform(split.X_test)
             score = probed(task, *embedded, split, seed)
-            row = {**_score_row(methods.OKSPCA_NAME, seed, score), "rate": rate, "clip": clip}
+            row = {**score_row(methods.OKSPCA_NAME, seed, score), "rate": rate, "clip": clip}
             row |= {"clipped": model.solver_health()["clipped"]}
             row |= {"n_train": len(split.X), "n_test": len(split.X_test)}
             rows.append(row)
@@ -201,63 +186,3 @@ def bandwidth_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
             "target_bandwidth": target_width or None,
         }
     ]
-
-
-def excursion_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
-    """Look at the angle of the tracker all along the stream: an experiment."""
-    split = _final(task, seed, quick=quick)
-    model = methods.okspca(task, split, seed, task.rank)
-    rows: list[Row] = []
-    for start in range(0, len(split.X), LOOK_EVERY):
-        stop = start + LOOK_EVERY
-        model.partial_fit(split.X[start:stop], split.y[start:stop])
-        rows.append(_geometry(model))
-    later = [row for row in rows if row["observation"] > FRACTIONS[0] * len(split.X)]
-    away = [row["angle"] is not None and row["angle"] > AWAY_DEGREES for row in later]
-    worst = max(later, key=lambda row: row["angle"] or 0.0)
-    silent = [row["angle_upper"] is None for row, far in zip(later, away, strict=True) if far]
-    return [
-        {
-            "kind": "excursions",
-            "seed": seed,
-            "looks": len(later),
-            "away": sum(away),
-            "episodes": sum(far and not before for far, before in pairwise_back(away)),
-            "longest": longest_run(away) * LOOK_EVERY,
-            "without_bound": sum(silent),
-            "worst_at": worst["observation"],
-            "worst_angle": worst["angle"],
-            "worst_rho": worst["rho"],
-            "worst_gap": worst["relative_gap"],
-        }
-    ]
-
-
-def pairwise_back(flags: list[bool]) -> list[tuple[bool, bool]]:
-    """Pair every flag with the one before it; nothing is before the first."""
-    return list(zip(flags, [False, *flags[:-1]], strict=True))
-
-
-def longest_run(flags: list[bool]) -> int:
-    """Length of the longest run of true flags.
-
-    Examples
-    --------
-    >>> longest_run([True, False, True, True])
-    2
-    """
-    longest = run = 0
-    for flag in flags:
-        run = run + 1 if flag else 0
-        longest = max(longest, run)
-    return longest
-
-
-PARTS = {
-    "excursions": excursion_rows,
-    "okspca": okspca_rows,
-    "comparators": comparator_rows,
-    "controls": control_rows,
-    "development": development_rows,
-    "bandwidth": bandwidth_rows,
-}

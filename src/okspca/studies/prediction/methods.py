@@ -26,6 +26,9 @@ REDUCED = (OKSPCA_NAME, RFF_CIPLS, LINEAR_CIPLS, LINEAR_CCIPCA, RFF_CCIPCA)
 #: double precision ends instead of staying as they are.
 CIPLS_RAW, CCIPCA_RAW = "CIPLS, inputs as they are", "CCIPCA, inputs as they are"
 CIPLS_ANY, RFF_CIPLS_ANY = "CIPLS, any exponent", "RFF-CIPLS, any exponent"
+CIPLS_OWN, CIPLS_OWN_ANY = "CIPLS, own loadings", "CIPLS, own loadings, any exponent"
+RFF_CIPLS_OWN = "RFF-CIPLS, own loadings"
+RFF_CIPLS_OWN_ANY = "RFF-CIPLS, own loadings, any exponent"
 OTHER_INPUTS = {LINEAR_CIPLS: CIPLS_RAW, LINEAR_CCIPCA: CCIPCA_RAW}
 OVERFLOW = {RFF_CIPLS: RFF_CIPLS_ANY, LINEAR_CIPLS: CIPLS_ANY}
 RAW_X, RFF_X = "Raw-X", "RFF-X"
@@ -52,15 +55,32 @@ def okspca(
     )
 
 
+def _cipls(task: Task, seed: int, **settings: Any) -> Any:
+    """Make CIPLS at the task's rank, with the adapter where there are several classes."""
+    common = {"variance_floor": FLOOR, "standardize_target": not task.labels}
+    reducer = CIPLS(task.rank, **{**common, "overflow": "freeze", **settings})
+    adapted = task.labels and task.rank > 1
+    return OneVsRestReducer(reducer, random_state=INPUT_MAP + seed) if adapted else reducer
+
+
+def own_loadings(task: Task, split: Split, seed: int) -> dict[str, Any]:
+    """Make CIPLS with a component's own score in its loadings, not yet fitted."""
+    shared = input_map(task, seed, split.X.shape[1])
+    own: dict[str, Any] = {"loadings": "own"}
+    return {
+        RFF_CIPLS_OWN: _cipls(task, seed, input_map=shared, **own),
+        CIPLS_OWN: _cipls(task, seed, **own),
+        RFF_CIPLS_OWN_ANY: _cipls(task, seed, input_map=shared, overflow="rescale", **own),
+        CIPLS_OWN_ANY: _cipls(task, seed, overflow="rescale", **own),
+    }
+
+
 def comparators(task: Task, split: Split, seed: int) -> dict[str, Any]:
     """Make every comparator at the task's rank, not yet fitted."""
     k, shared = task.rank, input_map(task, seed, split.X.shape[1])
 
     def cipls(**settings: Any) -> Any:
-        common = {"variance_floor": FLOOR, "standardize_target": not task.labels}
-        reducer = CIPLS(k, **{**common, "overflow": "freeze", **settings})
-        adapted = task.labels and k > 1
-        return OneVsRestReducer(reducer, random_state=INPUT_MAP + seed) if adapted else reducer
+        return _cipls(task, seed, **settings)
 
     def ccipca(**settings: Any) -> CCIPCA:
         return CCIPCA(k, variance_floor=FLOOR, **settings)

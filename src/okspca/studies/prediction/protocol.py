@@ -63,12 +63,22 @@ def bandwidths(name: str) -> tuple[float, float]:
 
 def median_bandwidths(task: Task) -> tuple[float, float]:
     """Apply the median rule to the first rows of the first development stream."""
-    split = streamed(task.development(DEVELOPMENT_SEEDS[0]), DEVELOPMENT_SEEDS[0])
-    X = split.X[:MEDIAN_ROWS]
-    width = median_distance(_standardised(X))
+    width = median_width(task)
     if task.labels:
         return width, 0.0
-    return width, median_distance(_standardised(split.y[:MEDIAN_ROWS, np.newaxis]))
+    y = _first_development_stream(task).y[:MEDIAN_ROWS, np.newaxis]
+    return width, median_distance(_standardised(y))
+
+
+def median_width(task: Task, columns: Any = slice(None)) -> float:
+    """Apply the median rule to some columns of the inputs."""
+    X = _first_development_stream(task).X[:MEDIAN_ROWS, columns]
+    return median_distance(_standardised(np.ascontiguousarray(X)))
+
+
+def _first_development_stream(task: Task) -> Split:
+    """Return the rows behind the bandwidths."""
+    return streamed(task.development(DEVELOPMENT_SEEDS[0]), DEVELOPMENT_SEEDS[0])
 
 
 def _standardised(rows: Floats) -> Floats:

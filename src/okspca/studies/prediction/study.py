@@ -9,7 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from okspca.studies.cells import Cell, run_cells
-from okspca.studies.prediction.fits import work
+from okspca.studies.prediction.experiments import SPLITS
+from okspca.studies.prediction.parts import work
 from okspca.studies.prediction.protocol import DEVELOPMENT_SEEDS, FINAL_SEEDS
 from okspca.studies.prediction.render import render
 from okspca.studies.prediction.results import Results
@@ -18,8 +19,6 @@ from okspca.studies.provenance import provenance
 from okspca.studies.rows import RowFile
 
 QUICK_SEEDS = 2
-#: Tasks whose trackers are followed all along the stream.
-FOLLOWED = ("Sensorless",)
 #: Longest first, so that several processes end together.
 LONGEST_FIRST = ("Sensorless", "HAR", "Kin8nm", "Friedman-1", "Spirals-3", "XOR-Gauss")
 
@@ -47,13 +46,25 @@ class Plan:
             if task in DEVELOPED
             for seed in DEVELOPMENT_SEEDS[: 1 if self.quick else None]
         ]
-        found += [
-            {"part": "excursions", "task": task, "seed": seed, "quick": self.quick}
-            for task in tasks
-            if task in FOLLOWED
-            for seed in self.seeds
-        ]
+        for part, names, seeds in self._experiments():
+            found += [
+                {"part": part, "task": task, "seed": seed, "quick": self.quick}
+                for task in tasks
+                if task in names
+                for seed in seeds
+            ]
         return found + [{"part": "bandwidth", "task": task, "quick": self.quick} for task in tasks]
+
+    def _experiments(self) -> list[tuple[str, Sequence[str], Sequence[int]]]:
+        """Experiments with their tasks and seeds; those of one split cost most."""
+        several = [name for name, task in TASKS.items() if task.rank > 1]
+        return [
+            ("splits", ("Sensorless",), SPLITS[: 1 if self.quick else None]),
+            ("loadings", several, self.seeds),
+            ("rounding", ("HAR",), self.seeds),
+            ("columns", ("HAR",), (0,)),
+            ("excursions", ("Sensorless",), self.seeds),
+        ]
 
 
 def planned(tasks: Sequence[str], n_seeds: int | None, *, quick: bool) -> Plan:

@@ -116,16 +116,27 @@ def _har_development(seed: int) -> Split:
 
 
 @cache
-def _sensorless() -> tuple[Split, Split]:
+def _sensorless_rows() -> tuple[Floats, NDArray[Any]]:
+    """Load once."""
+    return load_sensorless()
+
+
+def sensorless_split(split_seed: int) -> tuple[Split, Split]:
     """Stratified 60/20/20; the final training rows are the first two parts."""
-    X, y = load_sensorless()
+    X, y = _sensorless_rows()
     rows = np.arange(len(y))
-    learn, test = train_test_split(rows, test_size=0.2, random_state=SPLIT_SEED, stratify=y)
+    learn, test = train_test_split(rows, test_size=0.2, random_state=split_seed, stratify=y)
     fit, validate = train_test_split(
-        learn, test_size=0.25, random_state=SPLIT_SEED, stratify=y[learn]
+        learn, test_size=0.25, random_state=split_seed, stratify=y[learn]
     )
     final = Split(X[learn], y[learn], X[test], y[test])
     return final, Split(X[fit], y[fit], X[validate], y[validate])
+
+
+@cache
+def _sensorless() -> tuple[Split, Split]:
+    """Return the split in use."""
+    return sensorless_split(SPLIT_SEED)
 
 
 @cache
