@@ -1,5 +1,7 @@
 """One thread learns, four read: every answer is that of a replay at the row it names."""
 
+import copy
+import pickle
 import sys
 import threading
 from collections.abc import Callable
@@ -175,3 +177,31 @@ def test_while_a_block_is_learned_the_state_before_it_is_read() -> None:
     state.version += 1
     state.halves = [5, 0]
     assert state.read(lambda asked: list(asked.halves)) == [1, 1]
+
+
+def test_a_copy_made_while_the_state_changed_is_made_again() -> None:
+    class Restless(Torn):
+        copies = 0
+
+        def twin(self) -> "Restless":
+            self.copies += 1
+            twin = Restless()
+            twin.halves = list(self.halves)
+            if self.copies == 1:
+                self.version += 2
+                self.halves = [2, 2]
+            if self.copies == 2:
+                self.version += 2
+                self.halves = [3, 3]
+                raise ArithmeticError
+            return twin
+
+    assert Restless().snapshot().halves == [3, 3]
+
+
+def test_a_copy_taken_during_a_change_is_not_in_the_middle_of_one() -> None:
+    state = Torn()
+    state.version, state.published = 5, state.twin()
+    for copied in (copy.copy(state), pickle.loads(pickle.dumps(state))):
+        assert (copied.version, copied.published) == (0, None)
+        assert copied.read(lambda asked: list(asked.halves)) == [1, 1]

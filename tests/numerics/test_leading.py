@@ -1,5 +1,7 @@
 """Every exact route against the singular value decomposition of the whole moment."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.random import RandomState
@@ -10,6 +12,8 @@ from okspca.numerics.leading import (
     by_difference,
     by_gram,
     by_svd,
+    leading_exactly,
+    polished,
     span_leading,
     within_span,
 )
@@ -106,6 +110,54 @@ def test_the_compiled_span_agrees_however_small_a_direction_is() -> None:
             relative = gram / np.sqrt(np.outer(theta, theta))
             np.testing.assert_allclose(relative, np.eye(k), rtol=0, atol=1e-12)
     assert declined < 10
+
+
+def with_spectrum(sigma: list[float], w: int, D: int, seed: int) -> tuple[Any, Any]:
+    """A transposed moment with these singular values, and its left singular vectors."""
+    random = RandomState(seed)
+    left, right = (signed_qr(random.normal(size=(n, len(sigma))))[0] for n in (D, w))
+    return (right * np.array(sigma)) @ left.T, left
+
+
+def test_the_compiled_span_declines_a_short_rank() -> None:
+    Ct, left = with_spectrum([1.0, 0.5, 0.0], 5, 12, seed=0)
+    rows = np.ascontiguousarray(left.T)
+    assert not span_leading(rows, Ct)[0]
+    assert span_leading(np.ascontiguousarray(rows[:2]), Ct)[0]
+
+
+def test_the_compiled_span_never_answers_out_of_order() -> None:
+    """To the Gram matrix the two small directions are equal; to the rotations they are not."""
+    found = 0
+    for seed in range(40):
+        Ct, left = with_spectrum([1.0, 0.9, 2.00000001e-5, 2e-5], 9, 20, seed)
+        turn = signed_qr(RandomState(seed).normal(size=(4, 4)))[0]
+        answered, theta, _ = span_leading(np.ascontiguousarray(turn @ left.T), Ct)
+        found += answered
+        assert not answered or (np.diff(theta) <= 0.0).all()
+    assert 0 < found < 40
+
+
+@pytest.mark.parametrize(("w", "D"), [(7, 20), (20, 20), (30, 20)])
+@pytest.mark.parametrize("gap", [0.5, 1e-3, 1e-6, 1e-9])
+def test_the_cheapest_exact_route_keeps_full_accuracy(w: int, D: int, gap: float) -> None:
+    sigma = [1.0, 0.5, 0.25, 0.25 * (1.0 - gap), 0.01]
+    for seed in range(10):
+        Ct, left = with_spectrum(sigma, w, D, seed)
+        leading = leading_exactly(Ct, 3)
+        assert leading.rows.shape[0] >= 3
+        np.testing.assert_allclose(leading.sigma[:4], sigma[:4], rtol=1e-13)
+        assert projector_distance(leading.rows[:3].T, left[:, :3]) < 1e-13 / gap
+
+
+def test_polishing_makes_nearly_orthonormal_rows_orthonormal() -> None:
+    random = RandomState(0)
+    exact = signed_qr(random.normal(size=(30, 6)))[0].T
+    rows = exact + 1e-8 * random.normal(size=(6, 6)) @ exact
+    assert np.abs(rows @ rows.T - np.eye(6)).max() > 1e-8
+    better = polished(np.ascontiguousarray(rows))
+    np.testing.assert_allclose(better @ better.T, np.eye(6), rtol=0, atol=2e-15)
+    assert projector_distance(better.T, exact.T) < 1e-14
 
 
 def test_non_finite_moment_is_a_typed_error() -> None:

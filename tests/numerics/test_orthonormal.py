@@ -5,6 +5,7 @@ import pytest
 from numpy.random import RandomState
 
 from okspca.numerics.orthonormal import orthonormalise_graded, orthonormalise_rows, signed_qr
+from okspca.numerics.subspace import projector_distance
 from tests.reference.geometry import signed_qr as reference_qr
 
 
@@ -68,6 +69,18 @@ def test_graded_rows_become_the_signed_qr_basis() -> None:
         orthonormalise_graded(rows)
         np.testing.assert_allclose(rows @ rows.T, np.eye(p), rtol=0, atol=5e-15)
         np.testing.assert_allclose(rows, signed_qr(unit.T)[0].T, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("smallest", [1e-2, 1e-6, 1e-10, 1e-14])
+def test_graded_rows_that_nearly_depend_on_each_other_stay_orthonormal(smallest: float) -> None:
+    for seed in range(15):
+        random = RandomState(seed)
+        exact = signed_qr(random.normal(size=(25, 8)))[0].T
+        mixed = signed_qr(random.normal(size=(8, 8)))[0] * np.geomspace(1.0, smallest, 8)
+        rows = np.ascontiguousarray(mixed @ exact)
+        orthonormalise_graded(rows)
+        np.testing.assert_allclose(rows @ rows.T, np.eye(8), rtol=0, atol=5e-15)
+        assert projector_distance(rows.T, exact.T) < 1e-14 / smallest
 
 
 @pytest.mark.parametrize("first", [1.0, 0.0, 1e-200])

@@ -60,6 +60,18 @@ def test_warm_block_escalates_at_a_tie_and_not_where_it_is_warm(
     assert len(calls) == 1
 
 
+def test_warm_block_iterates_to_rounding_however_little_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(warm_block_module, "leading_exactly", None)
+    service = WarmBlock(n_guards=3, tolerance=0.5, max_steps=60)
+    gapped = RandomState(0).normal(size=(30, 30)) * 0.6 ** np.arange(30)
+    moment = CrossMoment(30, 30)
+    moment.arrays.sums[...], moment.arrays.totals[0] = gapped.T, 1.0
+    basis = service.serve(service.start(30, 3, 0), moment, 1)
+    assert projector_distance(basis.vectors, by_svd(gapped.T).rows[:3].T) < 1e-11
+
+
 def test_wide_moments_are_served_exactly() -> None:
     random = RandomState(0)
     X = random.normal(size=(300, 6))
