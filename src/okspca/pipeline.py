@@ -33,7 +33,7 @@ from okspca.services import Service
 from okspca.services.answers import certificate_of
 from okspca.standardize import Standardizer
 
-CHUNK_ROWS = 256
+CHUNK_ROWS = 512
 FIRST_ANCHOR = 64
 FIRST_TURN, TURNS_PER_DOUBLING = 64, 4
 NEVER = 1 << 62

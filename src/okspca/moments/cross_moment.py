@@ -40,6 +40,7 @@ from okspca.moments.arrays import (
 )
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers, unit_scaled
+from okspca.numerics.leading import target_directions
 from okspca.numerics.running import pooled_mean
 from okspca.numerics.scratch import scratch
 
@@ -232,8 +233,7 @@ class CrossMoment:
         compression = self.compression
         if compression is None or not 0 < self._width == compression.rank:
             return None
-        Ct, _ = unit_scaled(self.arrays.sums)
-        rotation = np.ascontiguousarray(np.linalg.eigh(Ct @ Ct.T)[1].T[::-1])
+        rotation = target_directions(unit_scaled(self.arrays.sums)[0])
         self.arrays.sums[...] = rotation @ self.arrays.sums
         self.arrays.right_mean[...] = rotation @ self.arrays.right_mean
         compression.turn(rotation)

@@ -144,6 +144,18 @@ def _eigenvectors(G: Floats, trace: float, n_components: int) -> tuple[bool, Flo
 
 
 @compiled
+def target_directions(Ct: Floats) -> Floats:
+    """Right singular vectors of C̄ as orthonormal rows (w x w), strongest first.
+
+    Found from the Gram matrix, so the weak ones are accurate only as a subspace.
+    """
+    G = gram(Ct)
+    rotation = np.empty(G.shape)
+    diagonalise(G, rotation)
+    return rotation
+
+
+@compiled
 def polished(rows: Floats) -> Floats:
     """One Newton step towards orthonormal rows; exact to rounding for rows that nearly are."""
     return np.dot(polishing(rows), rows)
