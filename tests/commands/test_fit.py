@@ -18,9 +18,11 @@ from typer.testing import CliRunner, Result
 
 from okspca import OKSPCA
 from okspca.cli import app
-from okspca.commands import fit as command
+from okspca.commands.display import Progress
+from okspca.commands.interruption import Interruption
 from okspca.estimators.saving import load_model
-from okspca.fitting import BLOCK, blocks
+from okspca.fitting import BLOCK, block_end, blocks
+from okspca.fitting import SMALL as SMALL_BLOCK
 
 N = 2 * BLOCK + 300
 SMALL = ("--random-features", "16", "--components", "1")
@@ -64,9 +66,11 @@ def fitted(out: Path, *arguments: object, **options: Any) -> OKSPCA:
 def expected(target: str, *names: str) -> OKSPCA:
     rows, model = table(), OKSPCA(1, n_random_features=16, random_state=0)
     X = np.column_stack([rows[name].to_numpy().astype(float) for name in names])
-    for start in range(0, N, BLOCK):
-        some = slice(start, start + BLOCK)
+    start = 0
+    while start < N:
+        some = slice(start, block_end(start))
         model.partial_fit(X[some], np.array(rows[target].to_pylist())[some])
+        start = block_end(start)
     return model
 
 
@@ -94,7 +98,7 @@ def test_blocks_follow_the_row_number_whatever_the_batches() -> None:
     rows = table()
     for size in (1, 97, 5000):
         cut = list(blocks(rows.to_batches(size), 0))
-        assert [block.num_rows for block in cut] == [BLOCK, BLOCK, 300]
+        assert [block.num_rows for block in cut] == [*([SMALL_BLOCK] * 16), BLOCK, 300]
         rest = list(blocks(rows.to_batches(size), BLOCK))
         assert pa.concat_tables(rest).equals(rows.slice(BLOCK))
 
@@ -104,13 +108,14 @@ def test_an_interrupted_run_resumes_to_the_last_bit(
 ) -> None:
     rows = (folder / "rows.csv", "--target", "y", "--drop", "label", "--out")
     assert run(*rows, tmp_path / "whole").exit_code == 0
-    monkeypatch.setattr(command.Interruption, "wanted", True, raising=False)
-    monkeypatch.setattr(command.Interruption, "__init__", lambda self: None)
-    monkeypatch.setattr(command.Interruption, "restore", lambda self: None)
+    monkeypatch.setattr(Progress, "show", lambda *_: setattr(Interruption, "wanted", True))
+    monkeypatch.setattr(Interruption, "wanted", False, raising=False)
+    monkeypatch.setattr(Interruption, "__init__", lambda self: None)
+    monkeypatch.setattr(Interruption, "restore", lambda self: None)
     stopped = run(*rows, tmp_path / "part")
     assert stopped.exit_code == 130
-    assert stopped.stderr == f"Interrupted after {BLOCK} rows; go on with --resume.\n"
-    assert load_model(OKSPCA, tmp_path / "part")[1].rows_read == BLOCK  # type: ignore[union-attr]
+    assert stopped.stderr == f"Interrupted after {SMALL_BLOCK} rows; go on with --resume.\n"
+    assert load_model(OKSPCA, tmp_path / "part")[1].rows_read == SMALL_BLOCK  # type: ignore[union-attr]
     monkeypatch.undo()
     assert run(*rows, tmp_path / "part", "--resume").exit_code == 0
     assert (tmp_path / "part").read_bytes() == (tmp_path / "whole").read_bytes()
