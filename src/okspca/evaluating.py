@@ -53,7 +53,7 @@ class Scores(NamedTuple):
     rows: int
 
 
-def before_learning(model: OKSPCA, evaluation: Evaluation | None, X: Floats) -> Tested | None:
+def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats) -> Tested | None:
     """Predict the targets of a block; None while the model has no features yet."""
     pipeline = model.__dict__.get("_pipeline")
     if pipeline is None:
@@ -61,7 +61,7 @@ def before_learning(model: OKSPCA, evaluation: Evaluation | None, X: Floats) -> 
     standardized = pipeline.input_standardizer.transform(X)
     features = _with_one(pipeline.input_map.transform(standardized))
     inputs = _with_one(standardized)
-    if evaluation is None or not evaluation.feature_cross.shape[1]:
+    if not evaluation.feature_cross.shape[1]:
         return Tested(features, inputs, None)
     gram, cross = evaluation.feature_gram, evaluation.feature_cross
     P = block_diag(1.0, pipeline.embedding_basis())
@@ -72,13 +72,11 @@ def before_learning(model: OKSPCA, evaluation: Evaluation | None, X: Floats) -> 
 
 
 def after_learning(
-    model: OKSPCA, evaluation: Evaluation | None, tested: Tested | None, y: NDArray[Any]
-) -> Evaluation | None:
+    model: OKSPCA, before: Evaluation, tested: Tested | None, y: NDArray[Any]
+) -> Evaluation:
     """Score the predictions and take the block into the sums, after the model has learned it."""
     if tested is None:
-        return evaluation
-    n_features, n_inputs = tested.features.shape[1] - 1, tested.inputs.shape[1] - 1
-    before = evaluation or Evaluation.start(n_features, n_inputs)
+        return before
     labels = model._intake.labels
     if labels is None:
         targets, right = np.asarray(y, dtype=np.float64)[:, np.newaxis], None

@@ -77,7 +77,7 @@ def blocks(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[pa.Table]:
 def block_of(table: pa.Table, record: StreamRecord) -> Block:
     """Turn rows of a table into numbers."""
     X = inputs_of(table, record.columns, record.encodings)
-    y, known = _target(table, record.target)
+    y, known = target_of(table, record.target)
     missing = None
     with np.errstate(over="ignore", invalid="ignore"):
         total = X.sum()
@@ -86,7 +86,7 @@ def block_of(table: pa.Table, record: StreamRecord) -> Block:
     return Block(X, y, known, missing)
 
 
-def learn(model: OKSPCA, record: StreamRecord, block: Block, *, evaluate: bool) -> StreamRecord:
+def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
     """Learn one block and return the record of where the stream stands now."""
     n = len(block.X)
     X, y, imputed = block.X, block.y, 0
@@ -94,14 +94,15 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block, *, evaluate: bool) 
         X, y, imputed = _completed(model, record, block)
     evaluation = record.evaluation
     if len(X):
-        tested = before_learning(model, evaluation, X) if evaluate else None
+        tested = None if evaluation is None else before_learning(model, evaluation, X)
         try:
             model.partial_fit(X, y)
         except DataError as failure:
             first, last = record.rows_read + 1, record.rows_read + n
             message = f"In rows {first} to {last} of the input, counted from 0 there: {failure}"
             raise DataError(message) from failure
-        evaluation = after_learning(model, evaluation, tested, y) if evaluate else None
+        if evaluation is not None:
+            evaluation = after_learning(model, evaluation, tested, y)
     found = record._replace(
         rows_read=record.rows_read + n,
         rows_skipped=record.rows_skipped + n - len(X),
@@ -144,7 +145,7 @@ def _completed(
     return np.ascontiguousarray(X[kept]), block.y[kept], imputed
 
 
-def _target(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def target_of(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the target, and which rows have one."""
     column = table.column(name)
     if pa.types.is_dictionary(column.type):

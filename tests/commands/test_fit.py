@@ -153,7 +153,7 @@ def test_resuming_with_other_options_or_columns_is_refused(folder: Path, tmp_pat
     other = run(*rows, "y", "--drop", "label", "--seed", "1", "--resume")
     assert "was fitted with other options" in other.stderr
     other = run(*rows, "c", "--drop", "label", "--resume")
-    assert "was fitted to other inputs or columns" in other.stderr
+    assert "was fitted to other inputs, columns or options" in other.stderr
 
 
 def test_missing_values_are_refused_skipped_or_filled_in(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from okspca import fitting, streams
-from okspca.columns import CATEGORY_ROWS, chosen_columns, encodings_of
+from okspca.columns import CATEGORY_ROWS, chosen_columns, encodings_of, input_names
 from okspca.commands.display import Progress
 from okspca.commands.interruption import Interruption
 from okspca.commands.stopping import INTERRUPTED, stop
@@ -20,6 +20,7 @@ from okspca.estimators.parameters import check_parameters
 from okspca.estimators.saving import load_model, save_model
 from okspca.reading_ahead import read_ahead
 from okspca.standing import numbers_of
+from okspca.state.evaluations import Evaluation
 from okspca.state.streams import MISSING, StreamRecord
 
 
@@ -78,12 +79,12 @@ class FitRun:
         first = pa.Table.from_batches([self._selected(batch) for batch in self.first])
         encodings = encodings_of(first, names, one_hot, dates)
         fresh = StreamRecord(self.inputs, self.target, names, self.missing, encodings=encodings)
+        if self.evaluate:
+            sizes = self.model._n_input_features(), len(input_names(names, encodings))
+            fresh = fresh._replace(evaluation=Evaluation.start(*sizes))
         self.record = self.record or fresh
-        evaluated = self.record.evaluation is not None
-        if not self.record._replace(evaluation=None).reads_as(fresh):
-            _refuse(f"{self.out} was fitted to other inputs or columns; resume with the same.")
-        if self.record.rows_read and evaluated != self.evaluate:
-            _refuse(f"{self.out} was fitted {'with' if evaluated else 'without'} --evaluate.")
+        if not self.record.reads_as(fresh):
+            _refuse(f"{self.out} was fitted to other inputs, columns or options; give the same.")
 
     def learn(self, every: tuple[int, float]) -> None:
         """Learn block by block, with checkpoints, and write the model."""
@@ -91,7 +92,7 @@ class FitRun:
         saved_rows, saved_at = self.record.rows_read, time.monotonic()
         self.progress.begin(self.position, self.record.rows_read)
         for block in read_ahead(self._blocks(self.record), lambda: self.interruption.wanted):
-            self.record = fitting.learn(self.model, self.record, block, evaluate=self.evaluate)
+            self.record = fitting.learn(self.model, self.record, block)
             self.progress.show(self.record.rows_read, self._numbers)
             by_rows = 0 < every[0] <= self.record.rows_read - saved_rows
             if by_rows or 0.0 < every[1] <= time.monotonic() - saved_at:
