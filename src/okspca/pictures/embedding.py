@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
@@ -121,6 +122,10 @@ def _scatter(axes: Axes, first: Floats, second: Floats, y: NDArray[Any], groups:
         )
     for place, (name, own) in enumerate(groups):
         _marks(axes, first[own], second[own], place, len(groups), shortened(name))
+    for name, own in groups:
+        middle = float(np.median(first[own])), float(np.median(second[own]))
+        words = axes.annotate(shortened(name, 10), middle, ha="center", va="center", weight="bold")
+        words.set_path_effects([withStroke(linewidth=3.0, foreground="white")])
     return None
 
 
@@ -129,16 +134,18 @@ def _marks(
 ) -> None:
     """Draw the rows of one class with its own mark and colour."""
     mark, colour = MARKS[place % len(MARKS)], COLOURS[place % len(COLOURS)]
-    is_rest = n_groups == MOST_CLASSES and label.endswith(" others")
-    lines = 0.9 if mark in "x+" else 0.0
+    colour = PALE if n_groups == MOST_CLASSES and label.endswith(" others") else colour
+    # Colours are used a second time with hollow marks; crosses have no inside.
+    is_line, is_hollow = mark in "x+", place >= len(COLOURS)
     axes.scatter(
         first,
         second,
         s=16,
-        c=PALE if is_rest else colour,
         marker=mark,
+        facecolors="none" if is_hollow and not is_line else colour,
+        edgecolors=None if is_line else colour,
+        linewidths=0.9 if is_line or is_hollow else 0.0,
         alpha=0.7,
-        linewidths=lines,
         label=label,
     )
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, NullFormatter
 
 from okspca.numerics.arrays import Floats
-from okspca.pictures.style import OTHER, OURS, QUIET, note, quiet
+from okspca.pictures.style import OTHER, OURS, note, quiet
 from okspca.state.streams import Moment
 
 SMALLEST = 1e-16
@@ -36,27 +37,40 @@ def draw_quality(history: Sequence[Moment], measure: str = "score") -> Figure:
         _scores(panels[2], rows, (embedding, inputs), measure)
     for axes in panels:
         axes.set_xscale("log")
+        axes.set_xticks(_round_rows(rows))
+        axes.xaxis.set_major_formatter(EngFormatter(places=0, sep=""))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("rows read")
         axes.grid(axis="y", alpha=0.25)
         quiet(axes)
     return figure
 
 
+def _round_rows(rows: Floats) -> list[float]:
+    """At most four round numbers within the range of a logarithmic axis.
+
+    Examples
+    --------
+    >>> _round_rows(np.array([256.0, 12000.0]))
+    [500.0, 2000.0, 10000.0]
+    """
+    low, high = rows.min(), rows.max()
+    exponents = range(int(np.log10(low)), int(np.log10(high)) + 1)
+    found = [float(lead * 10**e) for e in exponents for lead in (1, 2, 5)]
+    inside = [value for value in found if low <= value <= high] or [float(high)]
+    return inside[:: -(-len(inside) // 4)]
+
+
 def _objective(axes: Axes, rows: Floats, objective: Floats, rank: Floats) -> None:
     """Draw the captured objective; a mark where the rank changed."""
     axes.plot(rows, objective, "o-", color=OURS, ms=3.5, lw=1.5)
     changed = np.flatnonzero(np.diff(rank)) + 1
-    axes.plot(rows[changed], objective[changed], "s", mfc="white", color=OTHER, ms=8)
-    for place in changed[:4]:
-        axes.annotate(
-            f"rank {rank[place]:.0f}",
-            (rows[place], objective[place]),
-            textcoords="offset points",
-            xytext=(6, 6),
-            color=QUIET,
-        )
-    axes.set_ylim(bottom=0.0)
-    axes.set_title("Objective captured", fontsize=11)
+    words = "Objective captured"
+    if changed.size:
+        axes.plot(rows[changed], objective[changed], "s", mfc="none", color=OTHER, ms=8)
+        words += f"\n(squares: new rank, {rank[0]:.0f} at first, {rank[-1]:.0f} now)"
+    axes.set_ylim(0.0, 1.15 * max(objective.max(), np.finfo(np.float64).tiny))
+    axes.set_title(words, fontsize=11)
 
 
 def _proven(axes: Axes, rows: Floats, rho: Floats) -> None:

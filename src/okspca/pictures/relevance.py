@@ -22,9 +22,9 @@ def draw_relevance(relevance: Floats, names: Sequence[str]) -> Figure:
     weight = (relevance[there] / relevance[there].max(axis=1, keepdims=True)).max(axis=0)
     order = np.argsort(-weight, kind="stable")[:MOST_INPUTS]
     shown, labels = relevance[there][:, order], [shortened(names[i]) for i in order]
-    height = 1.5 + 0.26 * len(order)
+    height = 1.7 + 0.26 * len(order)
     left_out = len(names) - len(order)
-    title = "Standard deviations that a component moves with one of an input"
+    title = "Standard deviations that a component moves\nwhen an input moves by one of its own"
     if left_out:
         title += f" ({left_out} weaker inputs left out)"
     figure = (_bars if len(there) <= MOST_BARS else _shades)(shown, labels, there, height)
@@ -34,7 +34,7 @@ def draw_relevance(relevance: Floats, names: Sequence[str]) -> Figure:
 
 def _bars(shown: Floats, labels: list[str], numbers: NDArray[np.intp], height: float) -> Figure:
     """A panel of bars for each component."""
-    figure = Figure(figsize=(2.2 + 2.7 * len(numbers), height), layout="constrained")
+    figure = Figure(figsize=(3.6 + 2.4 * len(numbers), height), layout="constrained")
     panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
     for axes, values, number in zip(panels, shown, numbers, strict=True):
         axes.barh(range(len(labels)), values, color=OURS, height=0.65)

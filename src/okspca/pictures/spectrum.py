@@ -35,7 +35,9 @@ def draw_spectrum(values: Floats, rank: int, asked: int, recommended: int | None
     axes = figure.subplots()
     axes.vlines(numbers, shown[-1] / 3.0, shown, color=PALE, lw=1.0)
     axes.plot(numbers[:rank], shown[:rank], "o", color=OURS, ms=6, label=f"delivered: {rank}")
-    axes.plot(numbers[rank:], shown[rank:], "o", mfc="white", color=QUIET, ms=5, label="left out")
+    if len(shown) > rank:
+        rest = numbers[rank:], shown[rank:]
+        axes.plot(*rest, "o", mfc="white", color=QUIET, ms=5, label="left out")
     axes.axvline(rank + 0.5, color=QUIET, lw=1.0, ls="--")
     if recommended is not None:
         axes.axvline(recommended + 0.5, color=OURS, lw=1.5, ls=":", label="reproducible up to here")
