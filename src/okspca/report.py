@@ -66,7 +66,7 @@ def report(portrait: Portrait) -> str:
     lead = (
         f"{rows} and {words} as the target {portrait.target!r}: reduced to "
         f"{told['basis']['rank']} supervised component{'s' * (told['basis']['rank'] != 1)}. "
-        f"{told['basis']['in_words']}"
+        f"{_sentence(told['basis']['in_words'])}"
     )
     return page(f"okspca report: {portrait.path.name}", lead, sections)
 
@@ -102,14 +102,14 @@ def _worth(told: dict[str, Any], portrait: Portrait, pictures: dict[str, Part]) 
     """Certificate, stability, spectrum and course."""
     proof = told["basis"]["certificate"] or {}
     rows = [(name.replace("_", " "), _shown(value)) for name, value in proof.items()]
-    parts: list[Part] = [*told["errors"]]
+    parts: list[Part] = [_sentence(line) for line in told["errors"]]
     if rows:
         parts.append(Table("Certificate: proven for the rows seen", ("what", "value"), rows))
     parts += [pictures["spectrum"], pictures["quality"]]
     stability = portrait.stability()
     if stability is not None:
         caption = "Estimated distance to what endless data would give. An estimate, not a proof."
-        parts += [str(stability), Picture(file_of(draw_stability(stability)), caption)]
+        parts += [Picture(file_of(draw_stability(stability)), caption)]
     return parts
 
 
@@ -206,5 +206,12 @@ def _shown(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, float):
-        return f"{value:.9g}" if abs(value - 1.0) < 1e-3 else f"{value:.4g}"
+        # A lower bound just below one must not be rounded up to it.
+        is_near_one = 0.0 < 1.0 - value < 1e-3
+        return f"1 − {1.05 * (1.0 - value):.1e}" if is_near_one else f"{value:.4g}"
     return str(value)
+
+
+def _sentence(words: str) -> str:
+    """Begin with a capital letter and end with a full stop."""
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from okspca.numerics.arrays import Floats
 from okspca.pictures.style import COLOURS, MARKS, PALE, QUIET, SHADES, note, quiet, shortened
 
+Groups = list[tuple[str, NDArray[np.bool_]]]
 MOST_CLASSES = len(MARKS)
 #: So many components are shown against one another; the rest would be too small to read.
 MOST_SHOWN = 4
@@ -47,7 +48,7 @@ def draw_embedding(Z: Floats, y: NDArray[Any], target: str, *, classes: bool) ->
     return figure
 
 
-def groups_of(y: NDArray[Any]) -> list[tuple[str, NDArray[np.bool_]]]:
+def groups_of(y: NDArray[Any]) -> Groups:
     """Classes by frequency, those that are too many in one group of the rest."""
     labels = np.array([str(value) for value in y.tolist()])
     ranked = [name for name, _ in Counter(labels.tolist()).most_common()]
@@ -68,7 +69,9 @@ def _in_order(name: str) -> tuple[float, str]:
         return float("inf"), name
 
 
-def _one_component(z: Floats, y: NDArray[Any], groups: Any, number: int, target: str) -> Figure:
+def _one_component(
+    z: Floats, y: NDArray[Any], groups: Groups | None, number: int, target: str
+) -> Figure:
     """Draw a single component: a strip for each class, or against a number."""
     figure = Figure(figsize=(7.5, 4.2), layout="constrained")
     axes = figure.subplots()
@@ -86,7 +89,9 @@ def _one_component(z: Floats, y: NDArray[Any], groups: Any, number: int, target:
     return figure
 
 
-def _pairs(Z: Floats, shown: list[int], y: NDArray[Any], groups: Any, target: str) -> Figure:
+def _pairs(
+    Z: Floats, shown: list[int], y: NDArray[Any], groups: Groups | None, target: str
+) -> Figure:
     """Draw each pair of components, later ones below."""
     side = len(shown) - 1
     size = (7.5, 5.6) if side == 1 else (3.0 * side + 1.6, 2.7 * side + 0.9)
@@ -98,6 +103,8 @@ def _pairs(Z: Floats, shown: list[int], y: NDArray[Any], groups: Any, target: st
         axes = grid[down - 1, across]
         axes.set_visible(True)
         drawn = _scatter(axes, Z[:, shown[across]], Z[:, shown[down]], y, groups)
+        if groups is not None and side == 1:
+            _name(axes, Z[:, shown], groups)
         if down == side:
             axes.set_xlabel(f"component {shown[across] + 1}")
         if across == 0:
@@ -112,7 +119,9 @@ def _pairs(Z: Floats, shown: list[int], y: NDArray[Any], groups: Any, target: st
     return figure
 
 
-def _scatter(axes: Axes, first: Floats, second: Floats, y: NDArray[Any], groups: Any) -> Any:
+def _scatter(
+    axes: Axes, first: Floats, second: Floats, y: NDArray[Any], groups: Groups | None
+) -> Any:
     """Draw one panel."""
     if groups is None:
         numbers = y.astype(float)
@@ -122,11 +131,15 @@ def _scatter(axes: Axes, first: Floats, second: Floats, y: NDArray[Any], groups:
         )
     for place, (name, own) in enumerate(groups):
         _marks(axes, first[own], second[own], place, len(groups), shortened(name))
+    return None
+
+
+def _name(axes: Axes, Z: Floats, groups: Groups) -> None:
+    """Write the name of each class where its rows are."""
     for name, own in groups:
-        middle = float(np.median(first[own])), float(np.median(second[own]))
+        middle = float(np.median(Z[own, 0])), float(np.median(Z[own, 1]))
         words = axes.annotate(shortened(name, 10), middle, ha="center", va="center", weight="bold")
         words.set_path_effects([withStroke(linewidth=3.0, foreground="white")])
-    return None
 
 
 def _marks(
