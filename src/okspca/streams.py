@@ -5,8 +5,11 @@ The ending of a name tells the format: ``.csv``, ``.tsv``, ``.ndjson`` or ``.jso
 Parquet files in it, sorted by name.  ``-`` is standard input, as CSV unless a format is given.
 """
 
+import errno
 import gzip
 import io
+import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +30,7 @@ FORMATS = {
     ".feather": "arrow",
 }
 PEEK = 1 << 20
+WRONG_VALUE = re.compile(r"In CSV column #(\d+): .*conversion error to (\S+): invalid value '(.*)'")
 Types = dict[str, pa.DataType | None]
 STANDARD_INPUT = "-"
 
@@ -122,6 +126,8 @@ def expanded(inputs: Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     for name in inputs:
         if name != STANDARD_INPUT and Path(name).is_dir():
+            if not os.access(name, os.R_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, "Permission denied", name)
             files = sorted(str(path) for path in Path(name).rglob("*.parquet"))
             if not files:
                 message = f"The folder {name} holds no .parquet files."
@@ -141,6 +147,9 @@ def format_of(name: str, given: str | None = None) -> str:
     ('csv', 'csv')
     """
     if given is not None:
+        if given not in _READERS:
+            message = f"--format {given} is not known; give one of {', '.join(_READERS)}."
+            raise DataError(message)
         return given
     if name == STANDARD_INPUT:
         return "csv"
@@ -161,9 +170,28 @@ def batches(
     try:
         yield from _READERS[kind](name, reading, position)
     except (pa.ArrowInvalid, pa.ArrowKeyError, EOFError, gzip.BadGzipFile) as failure:
-        reason = str(failure).splitlines()[0]
-        message = f"{name} could not be read as {kind}: {reason}"
+        message = f"{_called(name)} could not be read as {kind}: {_reason(failure)}"
         raise DataError(message) from failure
+
+
+def _called(name: str) -> str:
+    """What people call an input."""
+    return "Standard input" if name == STANDARD_INPUT else name
+
+
+def _reason(failure: BaseException) -> str:
+    """The first line of an error, as a sentence."""
+    return f"{str(failure).splitlines()[0].rstrip(': .')}."
+
+
+def _with_name(failure: BaseException, names: Sequence[str]) -> BaseException:
+    """Say the name of the column where pyarrow says its number."""
+    found = WRONG_VALUE.search(str(failure))
+    if found is None:
+        return failure
+    number, kind, value = int(found[1]), found[2], found[3]
+    held = "numbers" if kind == "double" else kind
+    return pa.ArrowInvalid(f"column {names[number]!r} holds {value!r} among {held}")
 
 
 def _standard_input() -> Any:
@@ -186,18 +214,24 @@ def _delimited(
     delimiter: str, name: str, reading: Reading, position: Position
 ) -> Iterator[pa.RecordBatch]:
     """Read CSV: whole numbers become floating point, since later rows may not be whole."""
+    if len(reading.delimiter or delimiter) != 1:
+        message = f"--delimiter {reading.delimiter!r} is not a single sign."
+        raise DataError(message)
     parse = csv.ParseOptions(delimiter=reading.delimiter or delimiter)
     with _bytes(name, position) as file:
         beginning = file.read(PEEK)
         if not beginning.strip():
-            message = f"{name} is empty."
+            message = f"{_called(name)} is empty."
             raise DataError(message)
         whole = beginning[: beginning.rfind(b"\n") + 1] or beginning
         seen = csv.open_csv(io.BytesIO(whole), parse_options=parse).schema
         steady = {field.name: _type_of(field, reading.types) for field in seen}
         options = csv.ConvertOptions(column_types=steady, strings_can_be_null=True)
         source = pa.PythonFile(io.BufferedReader(Prefixed(beginning, file), PEEK), "r")
-        yield from csv.open_csv(source, parse_options=parse, convert_options=options)
+        try:
+            yield from csv.open_csv(source, parse_options=parse, convert_options=options)
+        except pa.ArrowInvalid as failure:
+            raise _with_name(failure, seen.names) from failure
 
 
 def _csv(name: str, reading: Reading, position: Position) -> Iterator[pa.RecordBatch]:

@@ -97,7 +97,7 @@ class Progress:
 def fitted_line(told: dict[str, Any], width: int) -> str:
     """Put the numbers in one line; what matters least is left out where it is too long."""
     parts = [
-        (0, f"{told['rows_read']:,} rows"),
+        (0, f"{told['rows_read']:,} row{'s' * (told['rows_read'] != 1)}"),
         (3, f"{told['rows_skipped']:,} skipped" if told["rows_skipped"] else ""),
         (5, f"{told['values_imputed']:,} values filled in" if told["values_imputed"] else ""),
         (1, f"{told['rows_per_second']:,} rows/s"),

@@ -23,6 +23,8 @@ from okspca.standing import numbers_of
 from okspca.state.evaluations import Evaluation
 from okspca.state.streams import MISSING, StreamRecord
 
+FEWEST_ROWS = 2
+
 
 class FitRun:
     """What one run of the command holds."""
@@ -102,6 +104,8 @@ class FitRun:
             self._stop_early()
         if self.record.rows_read == self.record.rows_skipped:
             _refuse("No row could be learned: in each of them a value is missing.")
+        if self.model.n_samples_seen_ < FEWEST_ROWS:
+            _refuse("Only one row could be learned; a model takes at least two.")
         self.record = fitting.with_moment(self.model, self.record)
         self._save()
         self.progress.finish(self.record.rows_read, self._numbers, self.out)

@@ -37,5 +37,5 @@ def report(
         portrait = portraits.open_portrait(model, inputs or [], reading, rows)
         text = reports.report(portrait)
         out.write_text(text, encoding="utf-8")
-    if not quiet:
-        typer.echo(f"The report is in {out}")
+        if not quiet:
+            typer.echo(f"The report is in {out}")

@@ -48,5 +48,5 @@ def transform(
         )
         tables = (embedding.embedded(loaded, batch, record, kept) for batch in batches)
         rows = embedding.write(out, tables)
-    if not quiet:
-        typer.echo(f"{rows:,} rows were embedded in {out}")
+        if not quiet:
+            typer.echo(f"{rows:,} rows were embedded in {out}")
