@@ -67,7 +67,7 @@ class Reading(NamedTuple):
 
 
 class Counted(io.RawIOBase):
-    """A file that notes how much of it was read.
+    """A packed file that notes how much of it was read.
 
     Examples
     --------
@@ -91,9 +91,8 @@ class Counted(io.RawIOBase):
         return len(piece)
 
     def close(self) -> None:
-        """Close the file as well, unless it is standard input."""
-        if not self.closed and self._file is not _standard_input():
-            self._file.close()
+        """Close the file as well."""
+        self._file.close()
         super().close()
 
 
@@ -200,14 +199,26 @@ def _standard_input() -> Any:
 
 
 def _bytes(name: str, position: Position) -> BinaryIO:
-    """Open an input for reading bytes, unpacked."""
+    """Open an input for reading bytes, unpacked; packed bytes are counted here."""
     if name == STANDARD_INPUT:
-        return io.BufferedReader(Counted(_standard_input(), position), PEEK)
-    counted = Counted(io.FileIO(name), position)
+        return io.BufferedReader(Prefixed(b"", _standard_input()), PEEK)
     if name.endswith(".gz"):
-        unpacked = gzip.GzipFile(fileobj=io.BufferedReader(counted, PEEK))
+        counted = io.BufferedReader(Counted(io.FileIO(name), position), PEEK)
+        unpacked = gzip.GzipFile(fileobj=counted)
         return cast(BinaryIO, io.BufferedReader(cast(Any, unpacked), PEEK))
-    return io.BufferedReader(counted, PEEK)
+    return io.BufferedReader(io.FileIO(name), PEEK)
+
+
+def _counted(
+    name: str, found: Iterator[pa.RecordBatch], position: Position
+) -> Iterator[pa.RecordBatch]:
+    """Count the bytes of text as it becomes batches: pyarrow makes one of every PEEK bytes."""
+    before, is_plain = position.done, not name.endswith(".gz") and name != STANDARD_INPUT
+    size = Path(name).stat().st_size if is_plain else 0
+    for number, batch in enumerate(found, start=1):
+        if is_plain:
+            position.done = before + min(number * PEEK, size)
+        yield batch
 
 
 def _delimited(
@@ -229,7 +240,8 @@ def _delimited(
         options = csv.ConvertOptions(column_types=steady, strings_can_be_null=True)
         source = pa.PythonFile(io.BufferedReader(Prefixed(beginning, file), PEEK), "r")
         try:
-            yield from csv.open_csv(source, parse_options=parse, convert_options=options)
+            found = csv.open_csv(source, csv.ReadOptions(block_size=PEEK), parse, options)
+            yield from _counted(name, found, position)
         except pa.ArrowInvalid as failure:
             raise _with_name(failure, seen.names) from failure
 
@@ -255,7 +267,8 @@ def _type_of(field: pa.Field, types: Types) -> pa.DataType:
 def _ndjson(name: str, _: Reading, position: Position) -> Iterator[pa.RecordBatch]:
     """Read one JSON object per line."""
     with _bytes(name, position) as file:
-        yield from json.open_json(pa.PythonFile(file, "r"))
+        found = json.open_json(pa.PythonFile(file, "r"), json.ReadOptions(block_size=PEEK))
+        yield from _counted(name, found, position)
 
 
 def _parquet(name: str, _: Reading, position: Position) -> Iterator[pa.RecordBatch]:

@@ -17,7 +17,6 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 from pyarrow import csv
-from threadpoolctl import threadpool_limits
 
 from okspca.bench.memory import MemoryPoint, explained, resident_bytes
 from okspca.bench.picture import draw_memory
@@ -133,7 +132,7 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
 ) -> None:
     """Measure `okspca fit` beside the reader it uses."""
-    with tempfile.TemporaryDirectory() as folder, threadpool_limits(limits=1):
+    with tempfile.TemporaryDirectory() as folder:
         warm, path = Path(folder) / "warm.csv", Path(folder) / "rows.csv"
         generate(warm, 10_000, decimals)
         fit(warm, Watching(1))

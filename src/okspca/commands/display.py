@@ -101,7 +101,7 @@ def fitted_line(told: dict[str, Any], width: int) -> str:
         (3, f"{told['rows_skipped']:,} skipped" if told["rows_skipped"] else ""),
         (5, f"{told['values_imputed']:,} values filled in" if told["values_imputed"] else ""),
         (1, f"{told['rows_per_second']:,} rows/s"),
-        (2, _left(told.get("seconds_left"))),
+        (1, _left(told.get("seconds_left"))),
         (6, f"rank {told['rank']}"),
         (3, _rho(told["rho_lower"])),
         (7, f"objective {told['objective']:.4g}"),
@@ -137,4 +137,4 @@ def _score(found: dict[str, Any] | None) -> str:
     """State the two scores."""
     if found is None:
         return ""
-    return f"{found['measure']} {found['embedding']:.3f} (inputs alone {found['inputs']:.3f})"
+    return f"{found['measure']} {found['embedding']:.3f} (inputs {found['inputs']:.3f})"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 from okspca import fitting, streams
 from okspca.columns import CATEGORY_ROWS, chosen_columns, encodings_of, input_names
@@ -89,7 +90,15 @@ class FitRun:
             _refuse(f"{self.out} was fitted to other inputs, columns or options; give the same.")
 
     def learn(self, every: tuple[int, float]) -> None:
-        """Learn block by block, with checkpoints, and write the model."""
+        """Learn block by block, with checkpoints, and write the model.
+
+        Products are made by one thread: they are small, the other core reads, and a sum must round
+        alike in a resumed run.
+        """
+        with threadpool_limits(limits=1, user_api="blas"):
+            self._learn(every)
+
+    def _learn(self, every: tuple[int, float]) -> None:
         assert self.record is not None
         saved_rows, saved_at = self.record.rows_read, time.monotonic()
         self.progress.begin(self.position, self.record.rows_read)
