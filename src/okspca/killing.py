@@ -159,8 +159,8 @@ class Chain:
         return None
 
 
-def run(kills: int, seed: int, folder: Path) -> Tally:
-    """Kill so many processes."""
+def run(kills: int, seed: int, folder: Path, most_per_run: int | None = None) -> Tally:
+    """Kill so many processes; a run that met enough of them is let through to its end."""
     tally, random = Tally(), Random(seed)
     write_rows(folder / "rows.csv")
     whole: dict[tuple[str, ...], bytes] = {}
@@ -170,7 +170,8 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
         if options not in whole:
             whole[options] = chain.whole()
         tally.runs += 1
-        _follow(chain, tally, kills)
+        enough = kills if most_per_run is None else tally.kills + most_per_run
+        _follow(chain, tally, min(kills, enough))
         if chain.out.exists() and chain.out.read_bytes() == whole[options]:
             tally.identical += 1
         else:
@@ -179,7 +180,7 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
 
 
 def _follow(chain: Chain, tally: Tally, kills: int) -> None:
-    """Kill and resume until the end of one run; the last run is let through."""
+    """Kill and resume until one run has ended, or has been killed enough and is let through."""
     while tally.kills < kills:
         try:
             phase = chain.kill_once()

@@ -107,10 +107,13 @@ def test_blocks_follow_the_row_number_whatever_the_batches() -> None:
         assert pa.concat_tables(rest).equals(rows.slice(BLOCK))
 
 
+@pytest.mark.parametrize(
+    "options", [(), ("--evaluate",), ("--stability", "4"), ("--bandwidth", "median", "--evaluate")]
+)
 def test_an_interrupted_run_resumes_to_the_last_bit(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: tuple[str, ...], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = (folder / "rows.csv", "--target", "y", "--drop", "label", "--out")
+    rows = (folder / "rows.csv", "--target", "y", "--drop", "label", *options, "--out")
     assert run(*rows, tmp_path / "whole").exit_code == 0
     monkeypatch.setattr(Progress, "show", lambda *_: setattr(Interruption, "wanted", True))
     monkeypatch.setattr(Interruption, "wanted", False, raising=False)
