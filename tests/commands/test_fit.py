@@ -154,6 +154,30 @@ def test_a_killed_run_resumes_to_the_last_bit(folder: Path, tmp_path: Path) -> N
     assert (tmp_path / "part").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_ctrl_c_ends_a_run_whose_pipe_is_silent(folder: Path, tmp_path: Path) -> None:
+    """What came before the silence is saved; nobody waits for the rest."""
+    words = [sys.executable, "-c", "from okspca.cli import app; app()", "fit", "-", "--json"]
+    words += ["--target", "y", "--drop", "label", "--out", str(tmp_path / "m"), *SMALL]
+    words += ["--checkpoint-every", "1"]
+    header, *lines = (folder / "rows.csv").read_text().splitlines(keepends=True)
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        # More than a block of text, so that rows are learned, and then no end of the file.
+        process.stdin.write(header + "".join(lines) * 20)
+        process.stdin.flush()
+        while not (tmp_path / "m").exists() and process.poll() is None:
+            os.sched_yield()
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert re.fullmatch(r"Interrupted after \d+ rows; go on with --resume.\n", said)
+    assert OKSPCA.load(tmp_path / "m").n_samples_seen_ >= SMALL_BLOCK
+
+
 def test_resuming_with_other_options_or_columns_is_refused(folder: Path, tmp_path: Path) -> None:
     rows = (folder / "rows.csv", "--out", tmp_path / "m", "--target")
     assert run(*rows, "y", "--drop", "label").exit_code == 0

@@ -1,6 +1,7 @@
 """One run of `okspca fit`: open, choose, learn, save.  Needs pyarrow."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from itertools import chain
@@ -136,10 +137,15 @@ class FitRun:
         """Save what was learned and say how to go on."""
         assert self.record is not None
         self.progress.close()
-        if not self.record.rows_read:
-            stop("Interrupted before anything was learned.", INTERRUPTED)
-        self._save()
-        stop(f"Interrupted after {self.record.rows_read} rows; go on with --resume.", INTERRUPTED)
+        told = "Interrupted before anything was learned."
+        if self.record.rows_read:
+            self._save()
+            told = f"Interrupted after {self.record.rows_read} rows; go on with --resume."
+        if streams.STANDARD_INPUT in self.inputs:
+            # The reading thread may wait for a silent pipe, and an orderly exit would wait for it.
+            print(told, file=sys.stderr, flush=True)
+            os._exit(INTERRUPTED)
+        stop(told, INTERRUPTED)
 
     def _numbers(self, with_error_bar: bool) -> dict[str, Any]:
         """What the display shows."""
