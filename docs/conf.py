@@ -2,8 +2,14 @@
 
 import re
 from importlib.metadata import version as installed_version
+from typing import Any
 
+from docutils import nodes
+from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
+from typer.main import get_command
+
+from okspca.cli import app as command_line
 
 project = "okspca"
 author = "the okspca developers"
@@ -43,6 +49,52 @@ def skip_routing_methods(
     return True if ROUTING_METHOD.fullmatch(name) else None
 
 
+class Commands(Directive):
+    """Describe every command of okspca from its own code."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make a section for each command."""
+        group: Any = get_command(command_line)
+        return [
+            node for name, command in group.commands.items() for node in _described(name, command)
+        ]
+
+
+def _described(name: str, command: Any) -> list[nodes.Node]:
+    """Make the section of a command and, for a group, those of its members."""
+    members = getattr(command, "commands", None)
+    if members is not None:
+        found = ((f"{name} {each}", member) for each, member in members.items())
+        return [node for pair in found for node in _described(*pair)]
+    section = nodes.section(ids=[f"okspca-{name.replace(' ', '-')}"])
+    section += nodes.title(text=f"okspca {name}")
+    section += nodes.paragraph(text=(command.help or "").strip())
+    options = nodes.definition_list()
+    for parameter in command.params:
+        entry = nodes.definition_list_item()
+        entry += nodes.term("", "", nodes.literal(text=_called(parameter)))
+        entry += nodes.definition("", nodes.paragraph(text=_told(parameter)))
+        options += entry
+    section += options
+    return [section]
+
+
+def _called(parameter: Any) -> str:
+    """How an option or argument is typed."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.name).upper()
+    return " or ".join(parameter.opts)
+
+
+def _told(parameter: Any) -> str:
+    """What an option is for, and what it is when not given."""
+    default = parameter.default
+    is_told = default is not None and default is not False and not callable(default)
+    shown = f" Default: {default}." if is_told and not parameter.required else ""
+    return f"{getattr(parameter, 'help', '') or ''}{shown}"
+
+
 def setup(app: Sphinx) -> None:
-    """Connect the filter above."""
+    """Connect the filter and the directive above."""
     app.connect("autodoc-skip-member", skip_routing_methods)
+    app.add_directive("commands", Commands)

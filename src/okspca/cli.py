@@ -15,6 +15,8 @@ from okspca import __version__, reproduce
 from okspca.commands.fit import fit
 from okspca.commands.inspect import inspect
 from okspca.commands.merge import merge
+from okspca.commands.plot import plot
+from okspca.commands.report import report
 from okspca.commands.transform import transform
 
 INTERRUPTED = 130
@@ -34,6 +36,8 @@ app.command()(fit)
 app.command()(transform)
 app.command()(inspect)
 app.command()(merge)
+app.command()(plot)
+app.command()(report)
 
 
 def _show_version(wanted: bool) -> None:

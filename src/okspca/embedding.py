@@ -10,24 +10,23 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, ipc, parquet
 
+from okspca.columns import check_present, inputs_of
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
-from okspca.fitting import inputs_of
+from okspca.state.streams import StreamRecord
 from okspca.streams import format_of
 
 WRITERS = ("csv", "tsv", "parquet", "arrow")
 
 
 def embedded(
-    model: OKSPCA, batch: pa.RecordBatch, columns: tuple[str, ...], keep: list[str]
+    model: OKSPCA, batch: pa.RecordBatch, record: StreamRecord, keep: list[str]
 ) -> pa.Table:
     """Embed a batch; a row with a missing input gets an empty embedding, so that rows line up."""
-    for name in (*columns, *keep):
-        if name not in batch.schema.names:
-            message = f"There is no column {name!r}, which the model or --keep asks for."
-            raise DataError(message)
+    for name in (*record.columns, *keep):
+        check_present(name, batch.schema.names)
     table = pa.Table.from_batches([batch])
-    X = inputs_of(table, columns)
+    X = inputs_of(table, record.columns, record.encodings)
     present = ~np.isnan(X).any(axis=1)
     Z = np.full((len(X), model.n_components), np.nan)
     if present.any():

@@ -1,61 +1,69 @@
 """Fit a model to a stream of record batches, block by block, so that a run can be resumed.
 
-Blocks are counted by the rows of the input: block boundaries are multiples of ``BLOCK`` rows
-whatever the sizes of the batches and wherever a run was stopped.  A checkpoint is written between
-two blocks and notes how many rows were read, so a resumed run learns the same blocks as one that
-was never stopped, and ends in the same state to the last bit.
+Where a block ends follows from the number of its first row alone: at multiples of ``SMALL`` rows at
+first, at multiples of ``BLOCK`` later, whatever the sizes of the batches and wherever a run was
+stopped.  A checkpoint is written between two blocks and notes how many rows were read, so a resumed
+run learns the same blocks as one that was never stopped, and ends in the same state to the last
+bit.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from okspca.columns import input_names, inputs_of
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
+from okspca.evaluating import after_learning, before_learning, scores
 from okspca.numerics.arrays import Floats
-from okspca.state.streams import StreamRecord
+from okspca.state.streams import Moment, StreamRecord
 
-BLOCK = 1024
-NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+SMALL, BLOCK = 256, 4096
+#: A moment is noted whenever the rows have grown by this factor since the last.
+HISTORY_STEP = 1.25
 
 
-def chosen_columns(
-    schema: pa.Schema, target: str, columns: list[str] | None, drop: list[str]
-) -> tuple[str, ...]:
-    """Choose the input columns; each message names the column and what to do."""
-    names = schema.names
-    for name in (target, *(columns or ()), *drop):
-        if name not in names:
-            shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-            message = f"There is no column {name!r}; the columns are {shown}."
-            raise DataError(message)
-    chosen = [n for n in (columns or names) if n != target and n not in drop]
-    if not chosen:
-        message = f"No input columns are left beside the target {target!r}; check the delimiter."
-        raise DataError(message)
-    for name in chosen:
-        kind = schema.field(name).type
-        if not any(is_kind(kind) for is_kind in NUMBERS):
-            message = f"Column {name!r} holds {kind}, not numbers; leave it out with --drop {name}."
-            raise DataError(message)
-    return tuple(chosen)
+class Block(NamedTuple):
+    """Rows as numbers: inputs, targets, which rows have a target, where inputs are missing."""
+
+    X: Floats
+    y: NDArray[Any]
+    known: NDArray[np.bool_]
+    missing: NDArray[np.bool_] | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing."""
+        return self.missing is None and bool(self.known.all())
+
+
+def block_end(row: int) -> int:
+    """Where the block ends that begins after so many rows.
+
+    Examples
+    --------
+    >>> block_end(0), block_end(300), block_end(4096)
+    (256, 512, 8192)
+    """
+    size = SMALL if row < BLOCK else BLOCK
+    return (row // size + 1) * size
 
 
 def blocks(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[pa.Table]:
-    """Cut batches into tables of ``BLOCK`` rows, beginning after the first ``start`` rows."""
+    """Cut batches into blocks, beginning after the first ``start`` rows."""
     held: list[pa.RecordBatch] = []
-    size, ahead = 0, start
+    size, row, ahead = 0, start, start
     for batch in batches:
         skipped = min(ahead, batch.num_rows)
         ahead -= skipped
         rest = batch.slice(skipped)
-        while size + rest.num_rows >= BLOCK:
-            held.append(rest.slice(0, BLOCK - size))
+        while size + rest.num_rows >= (wanted := block_end(row) - row):
+            held.append(rest.slice(0, wanted - size))
             yield pa.Table.from_batches(held)
-            rest, held, size = rest.slice(BLOCK - size), [], 0
+            rest, held, size, row = rest.slice(wanted - size), [], 0, row + wanted
         if rest.num_rows:
             held.append(rest)
             size += rest.num_rows
@@ -66,48 +74,82 @@ def blocks(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-def learn(model: OKSPCA, record: StreamRecord, table: pa.Table) -> StreamRecord:
+def block_of(table: pa.Table, record: StreamRecord) -> Block:
+    """Turn rows of a table into numbers."""
+    X = inputs_of(table, record.columns, record.encodings)
+    y, known = target_of(table, record.target)
+    missing = None
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = X.sum()
+    if np.isnan(total):  # or infinite with both signs, which learning will refuse
+        missing = np.isnan(X)
+    return Block(X, y, known, missing)
+
+
+def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
     """Learn one block and return the record of where the stream stands now."""
-    X = inputs_of(table, record.columns)
-    y, known = _target(table, record.target)
-    missing = np.isnan(X)
-    imputed = 0
-    if record.missing == "raise":
-        _refuse_missing(record, missing, known)
-    elif record.missing == "impute":
-        imputed = int(missing[known].sum())
-        X = np.where(missing, _fill(model, X, missing), X)
-    kept = known & ~np.isnan(X).any(axis=1)
-    if kept.any():
+    n = len(block.X)
+    X, y, imputed = block.X, block.y, 0
+    if not block.is_whole:
+        X, y, imputed = _completed(model, record, block)
+    evaluation = record.evaluation
+    if len(X):
+        tested = None if evaluation is None else before_learning(model, evaluation, X)
         try:
-            model.partial_fit(np.ascontiguousarray(X[kept]), y[kept])
+            model.partial_fit(X, y)
         except DataError as failure:
-            first, last = record.rows_read + 1, record.rows_read + table.num_rows
+            first, last = record.rows_read + 1, record.rows_read + n
             message = f"In rows {first} to {last} of the input, counted from 0 there: {failure}"
             raise DataError(message) from failure
-    return record._replace(
-        rows_read=record.rows_read + table.num_rows,
-        rows_skipped=record.rows_skipped + int((~kept).sum()),
+        if evaluation is not None:
+            evaluation = after_learning(model, evaluation, tested, y)
+    found = record._replace(
+        rows_read=record.rows_read + n,
+        rows_skipped=record.rows_skipped + n - len(X),
         values_imputed=record.values_imputed + imputed,
+        evaluation=evaluation,
     )
+    is_due = not record.history or found.rows_read >= HISTORY_STEP * record.history[-1].rows
+    return with_moment(model, found) if is_due else found
 
 
-def inputs_of(table: pa.Table, columns: tuple[str, ...]) -> Floats:
-    """Return the input columns as one matrix, NaN where a value is missing."""
-    return np.column_stack([_numbers(table, name) for name in columns])
+def with_moment(model: OKSPCA, record: StreamRecord) -> StreamRecord:
+    """Note how things stand, unless that was done at this very row or nothing was learned."""
+    if not model.__sklearn_is_fitted__():
+        return record
+    if record.history and record.history[-1].rows == record.rows_read:
+        return record
+    basis = model.basis()
+    rho = np.nan if basis.certificate is None else basis.certificate.rho_lower
+    objective = float((basis.singular_values**2).sum())
+    moment = Moment(float(record.rows_read), objective, rho, float(basis.rank))
+    found = scores(record.evaluation, classes=model._intake.labels is not None)
+    if found is not None:
+        moment = moment._replace(embedding_score=found.embedding, input_score=found.inputs)
+    return record._replace(history=(*record.history, moment))
 
 
-def _numbers(table: pa.Table, name: str) -> Floats:
-    """Return a column as numbers, NaN where one is missing."""
-    column = table.column(name)
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+def _completed(
+    model: OKSPCA, record: StreamRecord, block: Block
+) -> tuple[Floats, NDArray[Any], int]:
+    """Deal with missing values as the record says; return inputs, targets, values filled in."""
+    X, missing, imputed = block.X, block.missing, 0
+    if missing is None:
+        missing = np.zeros(X.shape, dtype=np.bool_)
+    if record.missing == "raise":
+        _refuse_missing(record, missing, block.known)
+    elif record.missing == "impute":
+        imputed = int(missing[block.known].sum())
+        X = np.where(missing, _fill(model, record, X, missing), X)
+    kept = block.known & ~np.isnan(X).any(axis=1)
+    return np.ascontiguousarray(X[kept]), block.y[kept], imputed
 
 
-def _target(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def target_of(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the target, and which rows have one."""
     column = table.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     known: NDArray[np.bool_] = np.asarray(column.is_valid().to_numpy(), dtype=np.bool_)
     if pa.types.is_floating(column.type):
         values = np.asarray(column.to_numpy(), dtype=np.float64)
@@ -124,7 +166,9 @@ def _refuse_missing(
     bad = missing.any(axis=1) | ~known
     if bad.any():
         row = int(np.argmax(bad))
-        lacks = record.columns[int(np.argmax(missing[row]))] if known[row] else record.target
+        names = input_names(record.columns, record.encodings)
+        lacks = names[int(np.argmax(missing[row]))] if known[row] else record.target
+        lacks = lacks if lacks in (*record.columns, record.target) else lacks.split("=")[0]
         message = (
             f"Row {record.rows_read + row + 1} of the input has no value in column {lacks!r}; "
             "use --missing skip or --missing impute."
@@ -132,7 +176,7 @@ def _refuse_missing(
         raise DataError(message)
 
 
-def _fill(model: OKSPCA, X: Floats, missing: NDArray[np.bool_]) -> Floats:
+def _fill(model: OKSPCA, record: StreamRecord, X: Floats, missing: NDArray[np.bool_]) -> Floats:
     """Means of the rows learned before this block; in the first one, of what is there."""
     pipeline = model.__dict__.get("_pipeline")
     if pipeline is not None:
@@ -140,7 +184,7 @@ def _fill(model: OKSPCA, X: Floats, missing: NDArray[np.bool_]) -> Floats:
         return mean
     counts = (~missing).sum(axis=0)
     if not counts.all():
-        column = int(np.argmin(counts))
-        message = f"Input column {column} has no value in the first {len(X)} rows; use --drop."
+        name = input_names(record.columns, record.encodings)[int(np.argmin(counts))]
+        message = f"Column {name!r} has no value in the first {len(X)} rows; use --drop {name!r}."
         raise DataError(message)
     return np.asarray(np.where(missing, 0.0, X).sum(axis=0) / counts)

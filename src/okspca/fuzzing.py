@@ -28,8 +28,9 @@ from okspca.estimators.saving import model_bytes
 from okspca.features import IdentityMap
 from okspca.services import Adam
 from okspca.state.container import allocation_limit
+from okspca.state.evaluations import Evaluation
 from okspca.state.mutations import MUTATIONS
-from okspca.state.streams import StreamRecord
+from okspca.state.streams import Encoding, Moment, StreamRecord
 
 
 @dataclass
@@ -69,7 +70,12 @@ def seeds() -> list[bytes]:
         held_back.partial_fit(X, labels),
     ]
     record = StreamRecord(("rows.csv",), "y", ("a", "b"), "skip", 70)
-    return [*map(model_bytes, models), model_bytes(models[0], record)]
+    full = record._replace(
+        encodings=(Encoding("number"), Encoding("one-hot", ("u", "v"))),
+        history=(Moment(64.0, 0.5, 1.0, 1.0), Moment(70.0, 0.5, 1.0, 1.0, 0.4, 0.3)),
+        evaluation=Evaluation.start(6, 3),
+    )
+    return [*map(model_bytes, models), *(model_bytes(models[0], each) for each in (record, full))]
 
 
 def spoiled(number: int, files: list[bytes]) -> tuple[str, bytes]:

@@ -1,5 +1,6 @@
 """What a saved model is and what it is worth, as plain values and as lines for people."""
 
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from okspca.basis import Basis
 from okspca.errors import NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.saving import load_model
+from okspca.evaluating import scores
 from okspca.state.container import VERSION, unpack
 from okspca.state.files import read
 from okspca.state.streams import StreamRecord
@@ -31,8 +33,23 @@ def inspect(path: Path) -> dict[str, Any]:
     if model.__sklearn_is_fitted__():
         told |= _learned(model)
     if stream is not None:
-        told["stream"] = stream._asdict()
+        told["stream"] = _plain(stream)
+        classes = told.get("classes") is not None
+        found = scores(stream.evaluation, classes=classes)
+        told["scores"] = None if found is None else found._asdict()
     told["columns"] = _columns(model, stream)
+    return told
+
+
+def _plain(stream: StreamRecord) -> dict[str, Any]:
+    """The record of a stream without its arrays; what is not known is None."""
+    told = stream._asdict() | {"evaluated": stream.evaluation is not None}
+    del told["evaluation"]
+    told["encodings"] = [encoding._asdict() for encoding in stream.encodings]
+    told["history"] = [
+        {name: None if isnan(value) else value for name, value in moment._asdict().items()}
+        for moment in stream.history
+    ]
     return told
 
 
@@ -114,6 +131,8 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         found += _basis_lines(told)
     if "stream" in told:
         found.append(("stream", _stream(told["stream"])))
+    if told.get("scores"):
+        found.append(("scores", _scores(told["scores"])))
     return found
 
 
@@ -149,6 +168,14 @@ def _stream(stream: dict[str, Any]) -> str:
     skipped = f", {stream['rows_skipped']:,} skipped" if stream["rows_skipped"] else ""
     filled = f", {stream['values_imputed']:,} values filled in" if stream["values_imputed"] else ""
     return f"{told}{skipped}{filled}; target column {stream['target']}"
+
+
+def _scores(found: dict[str, Any]) -> str:
+    """Say how well rows were predicted before they were learned."""
+    return (
+        f"{found['measure']} {found['embedding']:.4f} from the embedding, {found['inputs']:.4f} "
+        f"from all inputs, over {found['rows']:,} rows predicted before they were learned"
+    )
 
 
 def _some(things: Any) -> str:

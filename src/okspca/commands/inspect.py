@@ -23,11 +23,16 @@ def inspect(
     inspection = import_module("okspca.inspection")
     with one_sentence(debug):
         told = inspection.inspect(model)
-    if as_json:
-        typer.echo(json.dumps(told))
-        return
+        if as_json:
+            typer.echo(json.dumps(told, allow_nan=False))
+            return
+        _print(model, inspection.lines(told))
+
+
+def _print(model: Path, lines: list[tuple[str, str]]) -> None:
+    """Print headings and lines, broken to the width of the terminal."""
     width = max(shutil.get_terminal_size((WIDTH, 1)).columns, NARROWEST)
     typer.echo(str(model))
-    for heading, line in inspection.lines(told):
+    for heading, line in lines:
         first, rest = f"  {heading:<{HEADING}}", " " * (HEADING + 2)
         typer.echo(fill(line, width, initial_indent=first, subsequent_indent=rest))

@@ -29,17 +29,20 @@ def merge(
             pooled.merge(other)
             record = record and _added(record, theirs)
         saving.save_model(pooled, out, record)
-    if not quiet:
-        typer.echo(f"{len(models)} models of {pooled.n_samples_seen_:,} rows are pooled in {out}")
+        if not quiet:
+            typer.echo(
+                f"{len(models)} models of {pooled.n_samples_seen_:,} rows are pooled in {out}"
+            )
 
 
 def _names(record: object) -> object:
     """What two records must have in common."""
-    return record and (getattr(record, "target", None), getattr(record, "columns", None))
+    same = ("target", "columns", "encodings")
+    return record and tuple(getattr(record, name) for name in same)
 
 
 def _added(record: Any, theirs: Any) -> Any:
     """Add the counts; a pooled model has no place in any one stream, so it cannot be resumed."""
     counts = ("rows_read", "rows_skipped", "values_imputed")
     sums = {name: getattr(record, name) + getattr(theirs, name) for name in counts}
-    return record._replace(inputs=(), **sums)
+    return record._replace(inputs=(), history=(), evaluation=None, **sums)

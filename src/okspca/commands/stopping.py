@@ -10,6 +10,7 @@ code  meaning
 ====  =======================================================
 """
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,10 @@ def one_sentence(debug: bool = False) -> Iterator[None]:
     """Turn what data and files can do wrong into one sentence and an exit code."""
     try:
         yield
+    except BrokenPipeError:
+        # Nobody reads any more; what is still in the buffer must not raise again at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        stop("Standard output was closed before everything was written to it.")
     except (ValueError, OSError, ArithmeticError) as failure:
         if debug:
             raise

@@ -20,6 +20,9 @@ def transform(
     file_format: Annotated[
         str | None, typer.Option("--format", help="csv, tsv, ndjson, parquet or arrow.")
     ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates values in a CSV, as ';'.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
@@ -30,17 +33,20 @@ def transform(
         stop("Reading files needs pyarrow: pip install 'okspca[files]'")
     embedding, streams = import_module("okspca.embedding"), import_module("okspca.streams")
     kind = import_module("okspca.estimators").OKSPCA
+    records = import_module("okspca.state.streams")
     with one_sentence(debug):
         loaded, record = import_module("okspca.estimators.saving").load_model(kind, model)
-        names = record.columns if record else tuple(getattr(loaded, "feature_names_in_", ()))
-        if not names:
+        if record is None:
+            names = tuple(getattr(loaded, "feature_names_in_", ()))
+            record = records.StreamRecord((), "", names, "raise")
+        if not record.columns:
             stop(f"{model} does not know the names of its inputs; fit it with `okspca fit`.")
         kept = keep or []
-        types = dict.fromkeys(kept)
+        reading = streams.Reading(file_format, dict.fromkeys(kept), delimiter)
         batches = chain.from_iterable(
-            streams.batches(name, file_format, types) for name in streams.expanded(inputs)
+            streams.batches(name, reading) for name in streams.expanded(inputs)
         )
-        tables = (embedding.embedded(loaded, batch, names, kept) for batch in batches)
+        tables = (embedding.embedded(loaded, batch, record, kept) for batch in batches)
         rows = embedding.write(out, tables)
-    if not quiet:
-        typer.echo(f"{rows:,} rows were embedded in {out}")
+        if not quiet:
+            typer.echo(f"{rows:,} rows were embedded in {out}")

@@ -1,10 +1,50 @@
-"""Where a model stands in the files it is being fitted to, so that a run can be resumed."""
+"""Where a model stands in the files it is being fitted to, so that a run can be resumed.
 
+Fields that were added later are written only where they say something, so files without them, old
+or new, have one form.
+"""
+
+import math
 from typing import NamedTuple
 
+import numpy as np
+
+from okspca.state.evaluations import Evaluation, read_evaluation, write_evaluation
 from okspca.state.fields import Sink, Source
 
 MISSING = ("raise", "skip", "impute")
+NUMBER, DATE, ONE_HOT = "number", "date", "one-hot"
+KINDS = (NUMBER, DATE, ONE_HOT)
+
+
+class Encoding(NamedTuple):
+    """How one column becomes numbers.
+
+    Examples
+    --------
+    >>> Encoding("one-hot", ("blue", "red")).categories
+    ('blue', 'red')
+    """
+
+    kind: str
+    categories: tuple[str, ...] = ()
+
+
+class Moment(NamedTuple):
+    """How things stood after so many rows of the input; NaN where nothing is known.
+
+    Examples
+    --------
+    >>> Moment(1024, 0.5, 1.0, 2).rank
+    2
+    """
+
+    rows: float
+    objective: float
+    rho_lower: float
+    rank: float
+    embedding_score: float = math.nan
+    input_score: float = math.nan
 
 
 class StreamRecord(NamedTuple):
@@ -26,6 +66,12 @@ class StreamRecord(NamedTuple):
         Rows among them that were left out.
     values_imputed : int
         Values that were filled in.
+    encodings : tuple of Encoding
+        How each column becomes numbers; empty where all of them hold numbers.
+    history : tuple of Moment
+        How good the basis was on the way.
+    evaluation : Evaluation, optional
+        Running scores of predictions made before a row was learned, if asked for.
 
     Examples
     --------
@@ -40,6 +86,15 @@ class StreamRecord(NamedTuple):
     rows_read: int = 0
     rows_skipped: int = 0
     values_imputed: int = 0
+    encodings: tuple[Encoding, ...] = ()
+    history: tuple[Moment, ...] = ()
+    evaluation: Evaluation | None = None
+
+    def reads_as(self, other: "StreamRecord") -> bool:
+        """Whether another run reads the same columns of the same inputs in the same way."""
+        same = ("inputs", "target", "columns", "missing", "encodings")
+        evaluated = (self.evaluation is None) == (other.evaluation is None)
+        return evaluated and all(getattr(self, name) == getattr(other, name) for name in same)
 
 
 def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
@@ -48,8 +103,16 @@ def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
         sink.put("stream", None)
         return
     inner = sink.inside("stream")
-    for name, value in stream._asdict().items():
+    for name in ("inputs", "target", "columns", "missing", *StreamRecord._fields[4:7]):
+        value = getattr(stream, name)
         inner.put(name, list(value) if isinstance(value, tuple) else value)
+    if stream.encodings:
+        inner.put("encodings", [[e.kind, *e.categories] for e in stream.encodings])
+    if stream.history:
+        inner.put("moments", len(stream.history))
+        inner.array("history", np.array(stream.history, dtype=np.float64), finite=False)
+    if stream.evaluation is not None:
+        write_evaluation(inner.inside("evaluation"), stream.evaluation)
 
 
 def read_stream(source: Source) -> StreamRecord | None:
@@ -66,5 +129,28 @@ def read_stream(source: Source) -> StreamRecord | None:
         inner.count("rows_skipped"),
         inner.count("values_imputed"),
     )
+    later = inner.names()
+    if "encodings" in later:
+        record = record._replace(encodings=_read_encodings(inner, len(record.columns)))
+    if "moments" in later:
+        shape = inner.count("moments", least=1), len(Moment._fields)
+        history = inner.array("history", shape, finite=False)
+        record = record._replace(history=tuple(Moment(*row) for row in history.tolist()))
+    if "evaluation" in later:
+        record = record._replace(evaluation=read_evaluation(inner.inside("evaluation")))
     inner.close()
     return record
+
+
+def _read_encodings(source: Source, n_columns: int) -> tuple[Encoding, ...]:
+    """Read how columns become numbers."""
+    value = source.raw("encodings")
+    if not isinstance(value, list) or len(value) != n_columns:
+        source.refuse("encodings", value)
+    for entry in value:
+        texts = isinstance(entry, list) and all(isinstance(text, str) for text in entry)
+        if not texts or not entry or entry[0] not in KINDS:
+            source.refuse("encodings", entry)
+        if (entry[0] == ONE_HOT) != (len(entry) > 1) or len(set(entry[1:])) != len(entry) - 1:
+            source.refuse("encodings", entry)
+    return tuple(Encoding(kind, tuple(categories)) for kind, *categories in value)

@@ -29,6 +29,11 @@ th { border-bottom: 2px solid #888; vertical-align: bottom; }
 img { max-width: 100%; }
 pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; }
 nav a { margin-right: 1rem; }
+@media print {
+  nav { display: none; }
+  figure, tr, pre { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+}
 """
 
 

@@ -1,0 +1,41 @@
+"""`okspca report`: one page about a saved model."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from okspca.commands.plot import NEEDS
+from okspca.commands.stopping import one_sentence, stop
+
+
+def report(
+    model: Annotated[Path, typer.Argument(help="A model that `okspca fit` has written.")],
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(help="Rows to show; those it was fitted to by default, if still there."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where to write the page.")] = Path("report.html"),
+    rows: Annotated[int, typer.Option(min=1, help="Look at so many rows at most.")] = 100_000,
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="csv, tsv, ndjson, parquet or arrow.")
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates values in a CSV, as ';'.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Write one HTML page with pictures, data profile, certificate and settings."""
+    try:
+        portraits, reports = (import_module(f"okspca.{name}") for name in ("portrait", "report"))
+    except ImportError:
+        stop(NEEDS)
+    with one_sentence(debug):
+        reading = import_module("okspca.streams").Reading(file_format, {}, delimiter)
+        portrait = portraits.open_portrait(model, inputs or [], reading, rows)
+        text = reports.report(portrait)
+        out.write_text(text, encoding="utf-8")
+        if not quiet:
+            typer.echo(f"The report is in {out}")

@@ -1,0 +1,67 @@
+"""Every code block of the pages runs: Python as it stands, commands of okspca as typed."""
+
+import os
+import re
+import shlex
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from okspca.cli import app
+from okspca.datasets import DataFileError, load_kin8nm
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+SHARED = DOCS.parents[1] / "shared" / "data"
+PAGES = sorted(path.name for path in DOCS.glob("*.rst"))
+BLOCK = re.compile(r"^\.\. code-block:: (\w+)\n\n((?:    .*\n|\n)+)", re.MULTILINE)
+#: Commands that set up an environment or repeat a study are run by `make` and by hand.
+ELSEWHERE = (
+    "pip ",
+    "make ",
+    "okspca warm",
+    "okspca reproduce ",
+    "okspca bench ",
+    "okspca demo",
+    "export ",
+)
+NEEDS_DATA = {"tutorial.rst"}
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found = BLOCK.findall(text + "\n")
+    assert len(found) == text.count(".. code-block::")
+    return [(kind, textwrap.dedent(code)) for kind, code in found]
+
+
+def test_every_page_is_in_the_contents() -> None:
+    listed = re.findall(r"^   (\w+)$", (DOCS / "index.rst").read_text(), re.MULTILINE)
+    assert sorted(f"{name}.rst" for name in [*listed, "index"]) == PAGES
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.filterwarnings("ignore::okspca.errors.RankWarning")
+def test_code_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page in NEEDS_DATA:
+        if "OKSPCA_DATA" not in os.environ and SHARED.is_dir():
+            monkeypatch.setenv("OKSPCA_DATA", str(SHARED))
+        try:
+            load_kin8nm(download=False)
+        except DataFileError:
+            pytest.skip("the real data are not there")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for kind, code in blocks(page):
+        if kind == "python":
+            exec(compile(code, page, "exec"), names)
+            continue
+        assert kind == "console"
+        for line in re.findall(r"^\$ (.*)$", code, re.MULTILINE):
+            if not line.startswith(ELSEWHERE):
+                words = shlex.split(line)
+                assert words.pop(0) == "okspca"
+                result = CliRunner().invoke(app, words)
+                assert result.exit_code == 0, f"{line}\n{result.output}"
