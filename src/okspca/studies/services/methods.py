@@ -1,0 +1,134 @@
+"""The services of the study by name, in two builds, all behind the same two calls.
+
+`paper`: plain NumPy, one observation at a time (:mod:`okspca.studies.paper_services`).
+`ours`: the compiled package through its public door, and solvers from elsewhere given the same
+compiled front end.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+from okspca.basis import Basis, Status
+from okspca.estimators import OKSPCA
+from okspca.numerics.arrays import Floats
+from okspca.services import Adam, Cached, ProjectedGradient, Service
+from okspca.studies.paper_services import PaperAnswer, PaperPipeline, paper_service, service_names
+from okspca.studies.services.incremental import Incremental
+from okspca.studies.services.solvers import OnRequest
+from okspca.studies.workloads import PROJECTED_GRADIENT_STEPS, Maps, Regime
+
+BUILDS = ("paper", "ours")
+CONTROL = "accumulate-only"
+#: The paper's Adam, timed again among ours so that both are of one run.
+ANCHOR = "paper-adam"
+
+LABELS = {
+    "exact-on-request": "Exact-request",
+    "adam": "Adam",
+    "projected-gradient": "PG",
+    "cache-10": "Cache-10",
+    "cache-100": "Cache-100",
+    "exact-each": "Exact-each",
+    "binary": "Binary",
+    "contrast": "Contrast",
+    "exact": "Exact (okspca)",
+    "warm-block": "Warm block",
+    "incremental": "Incremental SVD",
+    "full-svd": "Full SVD",
+    "arpack": "ARPACK",
+    "propack": "PROPACK",
+    CONTROL: "Learning only",
+    ANCHOR: "Paper's Adam",
+}
+
+#: Answers that may be old.
+CACHED = ("cache-10", "cache-100")
+#: Services of okspca that claim to be exact and fresh.
+OWN_EXACT = ("exact", "warm-block", "exact-each", "binary", "contrast")
+
+
+class Delivered(NamedTuple):
+    """What a request gave, whatever the build."""
+
+    vectors: Floats | None
+    built_at: int
+    status: Status
+
+
+class Server(Protocol):
+    """Learns observations one by one and answers requests."""
+
+    def step(self, x: Floats, y: Any) -> None:
+        """Learn one observation."""
+
+    def request(self) -> Any:
+        """Answer a request."""
+
+
+def methods_of(regime: Regime, build: str) -> tuple[str, ...]:
+    """Name the services that apply to a regime.
+
+    Examples
+    --------
+    >>> from okspca.studies.workloads import REGIMES
+    >>> sum(len(methods_of(regime, "paper")) for regime in REGIMES.values())
+    33
+    >>> methods_of(REGIMES["C2"], "ours")[:4]
+    ('exact', 'warm-block', 'binary', 'incremental')
+    """
+    if build == "paper":
+        return service_names(regime)
+    structured = {None: (), 2: ("binary",)}.get(regime.n_classes, ("contrast",))
+    others = ("incremental", "adam", "projected-gradient", "full-svd", "arpack", "propack")
+    return ("exact", "warm-block", *structured, *others, "exact-each", *CACHED)
+
+
+def make_server(build: str, method: str, regime: Regime, maps: Maps) -> Server:
+    """Make a service with its front end, ready for the first observation."""
+    if build == "paper" or method == ANCHOR:
+        name = method.removeprefix("paper-")
+        return PaperPipeline(regime, maps, paper_service(name, regime, maps))
+    return OurServer(method, regime, maps)
+
+
+class OurServer:
+    """okspca's estimator behind the two calls."""
+
+    def __init__(self, method: str, regime: Regime, maps: Maps) -> None:
+        self.model = OKSPCA(
+            regime.n_components,
+            variance_floor="paper",
+            input_map=maps.input_map,
+            target_map=maps.target_map,
+            compress=method not in UNCOMPRESSED,
+            solver=_solver(method, regime, maps),
+        )
+        self.step = self.model.learn_one
+        self.request = self.model.basis
+
+
+#: These see the moment over all target features, as its users elsewhere would.
+UNCOMPRESSED = ("warm-block", "full-svd", "arpack", "propack")
+
+
+def _solver(method: str, regime: Regime, maps: Maps) -> str | Service[Any]:
+    """Choose the service object of a method; trackers start where the paper's do."""
+    if method in ("full-svd", "arpack", "propack"):
+        return OnRequest(method)
+    made: dict[str, Service[Any]] = {
+        "adam": Adam(random_state=maps.initial_seed),
+        "projected-gradient": ProjectedGradient(
+            PROJECTED_GRADIENT_STEPS.get(regime.name, 0.1), random_state=maps.initial_seed
+        ),
+        "cache-10": Cached(every=10),
+        "cache-100": Cached(every=100),
+        "incremental": Incremental(),
+        CONTROL: OnRequest("full-svd"),
+    }
+    return made.get(method, method)
+
+
+def delivered(answer: PaperAnswer | Basis) -> Delivered:
+    """Bring the answers of both builds into one form."""
+    if isinstance(answer, Basis):
+        return Delivered(answer.vectors if answer.rank else None, answer.built_at, answer.status)
+    return Delivered(answer.basis, answer.built_at, answer.status)
