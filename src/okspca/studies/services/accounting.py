@@ -158,7 +158,7 @@ class Ledger:
             **{status.name.lower(): at & self.is_status(status) for status in Status},
         }
         row: Row = {name: int(np.count_nonzero(where)) for name, where in counts.items()}
-        row |= {name: _mean(getattr(self, name)[matched]) for name in GEOMETRY}
+        row |= {name: mean_of(getattr(self, name)[matched]) for name in GEOMETRY}
         row["worst_angle"] = float(self.angle[matched].max()) if matched.any() else None
         return row
 
@@ -184,6 +184,6 @@ def geometry(reference: Reference, vectors: Floats) -> tuple[float, float, float
     return rho, angle, projector_distance(vectors, reference.basis)
 
 
-def _mean(values: Floats) -> float | None:
+def mean_of(values: Floats) -> float | None:
     """Mean of what is defined; None where nothing is."""
     return float(values.mean()) if values.size else None

@@ -14,16 +14,8 @@ from typing import Any
 from okspca.studies.cells import Cell
 from okspca.studies.rows import Row
 
-ONE_THREAD = {
-    name: "1"
-    for name in (
-        "OPENBLAS_NUM_THREADS",
-        "OMP_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NUMBA_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-    )
-}
+LIBRARIES = ("OPENBLAS", "OMP", "MKL", "NUMBA")
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
 LOCK = "okspca-timed.lock"
 
 
@@ -71,16 +63,13 @@ def alone() -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_UN)
 
 
-def cores() -> tuple[int | None, int | None]:
-    """One core for timed work and another for the rest, where there are two.
+def timed_core() -> int | None:
+    """The core that timed processes are bound to: the last one, where the system can bind.
 
     Examples
     --------
-    >>> timed, rest = cores()
-    >>> timed is None or isinstance(timed, int)
+    >>> core = timed_core()
+    >>> core is None or core >= 0
     True
     """
-    if not hasattr(os, "sched_getaffinity"):
-        return None, None
-    mine = sorted(os.sched_getaffinity(0))
-    return mine[-1], mine[0]
+    return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None

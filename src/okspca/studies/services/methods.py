@@ -5,6 +5,7 @@
 compiled front end.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from okspca.basis import Basis, Status
@@ -57,11 +58,13 @@ class Delivered(NamedTuple):
 class Server(Protocol):
     """Learns observations one by one and answers requests."""
 
-    def step(self, x: Floats, y: Any) -> None:
-        """Learn one observation."""
+    @property
+    def step(self) -> Callable[[Floats, Any], object]:
+        """Learns one observation."""
 
-    def request(self) -> Any:
-        """Answer a request."""
+    @property
+    def request(self) -> Callable[[], Any]:
+        """Answers a request."""
 
 
 def methods_of(regime: Regime, build: str) -> tuple[str, ...]:

@@ -26,7 +26,9 @@ FURTHER_SEEDS = tuple(range(6205, 6225))
 VARYING = ("adam", "projected-gradient", "cache-10", "cache-100")
 #: The prescribed repeats: C4, first seed, every ten observations.
 REPEATED = ("C4", "every-10", 6200)
-REPEATS = (("adam", "Adam"), ("exact-on-request", "Exact-request")) + (
+REPEATS = (
+    ("adam", "Adam"),
+    ("exact-on-request", "Exact-request"),
     (CONTROL, "Accum.-A"),
     (CONTROL, "Accum.-B"),
 )
@@ -140,7 +142,10 @@ class Plan:
 
     def _walks(self) -> list[Group]:
         walks = [
-            [{"part": "C", "regime": regime, "seed": seed, "method": m} for m in self.chosen(regime)]
+            [
+                {"part": "C", "regime": regime, "seed": seed, "method": m}
+                for m in self.chosen(regime)
+            ]
             for seed in self.seeds
             for regime in self.regimes
         ]

@@ -21,7 +21,13 @@ from okspca.studies.paper_services import (
     paper_service,
 )
 from okspca.studies.rows import Row
-from okspca.studies.services.accounting import GEOMETRY, Ledger, Reference, reference_of
+from okspca.studies.services.accounting import (
+    GEOMETRY,
+    Ledger,
+    Reference,
+    mean_of,
+    reference_of,
+)
 from okspca.studies.services.methods import Delivered, Server, delivered, make_server
 from okspca.studies.workloads import REGIMES, SCHEDULES, Maps, Regime, draw_maps, stream
 
@@ -29,6 +35,9 @@ from okspca.studies.workloads import REGIMES, SCHEDULES, Maps, Regime, draw_maps
 AWAY_DEGREES = 80.0
 #: Regimes whose whole trajectories are kept for the figures.
 DRAWN = ("R128", "R256")
+#: How often streams beyond the study are looked at: a number that shares no divisor with the
+#: periods of the caches, so that answers of every age are met equally often.
+LOOK_EVERY = 7
 
 Ask = Callable[[], Delivered]
 
@@ -55,7 +64,12 @@ class Walk(NamedTuple):
 
 
 def walk_paper(
-    regime: Regime, seed: int, services: dict[str, PaperService], n_rows: int | None = None
+    regime: Regime,
+    seed: int,
+    services: dict[str, PaperService],
+    n_rows: int | None = None,
+    *,
+    every: int = 1,
 ) -> Walk:
     """Walk a stream with services of the paper build that share one front end."""
     maps = draw_maps(regime, seed)
@@ -65,12 +79,10 @@ def walk_paper(
         return lambda: delivered(answer_from(service, pipeline.moment, regime.n_components))
 
     asks = {name: asked(service) for name, service in services.items()}
-    return _walk(regime, seed, pipeline, [], asks, n_rows)
+    return _walk((regime, seed, n_rows, every), pipeline, [], asks)
 
 
-def walk_ours(
-    regime: Regime, seed: int, methods: Sequence[str], n_rows: int | None = None
-) -> Walk:
+def walk_ours(regime: Regime, seed: int, methods: Sequence[str], n_rows: int | None = None) -> Walk:
     """Walk a stream with services of our build, each through its public door."""
     maps = draw_maps(regime, seed)
     pipeline = PaperPipeline(regime, maps, AccumulateOnly())
@@ -80,18 +92,20 @@ def walk_ours(
         return lambda: delivered(server.request())
 
     asks = {name: asked(server) for name, server in servers.items()}
-    return _walk(regime, seed, pipeline, list(servers.values()), asks, n_rows)
+    return _walk((regime, seed, n_rows, 1), pipeline, list(servers.values()), asks)
 
 
 def _walk(
-    regime: Regime,
-    seed: int,
+    along: tuple[Regime, int, int | None, int],
     pipeline: PaperPipeline,
     servers: list[Server],
     asks: dict[str, Ask],
-    n_rows: int | None,
 ) -> Walk:
-    """Learn row by row; after each, factor the moment, ask everyone and note the answers."""
+    """Learn row by row; after each, or so many, factor the moment and note everyone's answer.
+
+    ``along``: regime, seed, number of rows, and after how many of them to look.
+    """
+    regime, seed, n_rows, every = along
     X, y = stream(regime, seed, n_rows)
     ledgers = {name: Ledger(X.shape[0]) for name in asks}
     structure: Row = {"binary": 0.0, "contrast": 0.0}
@@ -99,6 +113,8 @@ def _walk(
         pipeline.step(x, target)
         for server in servers:
             server.step(x, target)
+        if (i + 1) % every and i + 1 < X.shape[0]:
+            continue
         C = pipeline.moment.centred()
         reference = reference_of(C, regime.n_components)
         for name, ask in asks.items():
@@ -148,7 +164,7 @@ def quality_rows(walk: Walk, seed: int) -> dict[str, list[Row]]:
         ]
         rows.append({"kind": "terminal", **told, **_terminal(walk, ledger)})
         rows.append({"kind": "latter-half", **told, **_latter_half(ledger)})
-        if name in walk.structure and walk.structure[name]:
+        if walk.structure.get(name):
             rows.append({"kind": "structure", **told, "residual": walk.structure[name]})
         found[name] = rows
     return found
@@ -188,6 +204,21 @@ def trajectories(walk: Walk) -> Iterator[tuple[str, dict[str, Any]]]:
 def paper_services(regime: Regime, maps: Maps, methods: Sequence[str]) -> dict[str, PaperService]:
     """Make services of the paper build."""
     return {name: paper_service(name, regime, maps) for name in methods}
+
+
+def further_rows(
+    regime_name: str, seed: int, methods: Sequence[str], n_rows: int | None
+) -> list[Row]:
+    """Average the geometry of a stream that is not part of the study, looking now and then."""
+    regime = REGIMES[regime_name]
+    services = paper_services(regime, draw_maps(regime, seed), methods)
+    walk = walk_paper(regime, seed, services, n_rows, every=LOOK_EVERY)
+    told = {"kind": "further", "regime": regime.name, "seed": seed}
+    return [
+        {**told, "method": name}
+        | {key: mean_of(getattr(ledger, key)[ledger.matched]) for key in GEOMETRY}
+        for name, ledger in walk.ledgers.items()
+    ]
 
 
 def walk_of(
