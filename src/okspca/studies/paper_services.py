@@ -88,7 +88,7 @@ class ExactOnRequest(_Idle):
 
     def factors(self, moment: RawMoment) -> Factors | None:
         """Factor the current moment."""
-        left, sigma, _ = np.linalg.svd(moment.centred(), full_matrices=False)
+        left, sigma = moment.factored()
         return Factors(sigma, left, moment.t)
 
 
@@ -102,7 +102,7 @@ class ExactCache(PaperService):
     def observe(self, moment: RawMoment) -> None:
         """Factor when it is due."""
         if moment.t % self.period == 0:
-            left, sigma, _ = np.linalg.svd(moment.centred(), full_matrices=False)
+            left, sigma = moment.factored()
             self.last = Factors(sigma, left, moment.t)
 
     def factors(self, moment: RawMoment) -> Factors | None:

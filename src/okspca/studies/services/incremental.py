@@ -22,6 +22,7 @@ import numpy as np
 from okspca.basis import Basis
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import ROWS, EncodedRows, add_encoded
+from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import bound_at_first_call, compiled
 from okspca.numerics.orthonormal import fix_signs
@@ -57,9 +58,10 @@ class LowRank(NamedTuple):
 
 @dataclass
 class IncrementalState(ServiceState):
-    """The decomposition along a stream."""
+    """The decomposition along a stream, and the coordinates of the target it is in."""
 
     low_rank: LowRank
+    compression: TargetCompression | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,10 @@ class Incremental(Service[IncrementalState]):
     def follow_row(self, state: IncrementalState, moment: CrossMoment, t: int) -> None:
         """Follow the row that was learned last."""
         if state.low_rank.V.shape[1] != moment.width:
+            if state.compression is not None and moment.compression is None:
+                state.low_rank = expanded(state.low_rank, state.compression)
             state.low_rank = widened(state.low_rank, moment.width)
+        state.compression = moment.compression
         _bound_follow(moment.arrays, state.low_rank, t % self.repair_every == 0)
 
     def request(self, state: IncrementalState, target: Target, t: int) -> Basis:
@@ -144,6 +149,12 @@ def widened(low: LowRank, width: int) -> LowRank:
     return low._replace(
         V=np.pad(low.V, ((0, 0), (0, more))), right_mean=np.pad(low.right_mean, (0, more))
     )
+
+
+def expanded(low: LowRank, compression: TargetCompression) -> LowRank:
+    """Go from compressed target coordinates to all target features."""
+    directions = compression.directions[: low.V.shape[1]]
+    return low._replace(V=low.V @ directions, right_mean=low.right_mean @ directions)
 
 
 @compiled
@@ -181,8 +192,8 @@ def fold(low: LowRank, a: Floats, b: Floats, c: float) -> None:
     kept = 0
     while kept < most and s[kept] > NEGLIGIBLE * s[0]:
         kept += 1
-    _turn(low.U, left.T.copy()[:kept], p, r)
-    _turn(low.V, right[:kept].copy(), q, r)
+    _turn(low.U, left.T[:kept], p, r)
+    _turn(low.V, right[:kept], q, r)
     low.s[:kept] = s[:kept]
     low.size[0] = kept
 
@@ -209,7 +220,7 @@ def _split(basis: Floats, a: Floats) -> tuple[Floats, Floats]:
 def _turn(basis: Floats, turn: Floats, added: Floats, r: int) -> None:
     """Replace the rows by ``turn`` times the rows and the added one."""
     kept = turn.shape[0]
-    turned = np.dot(turn[:, :r].copy(), basis[:r])
+    turned = np.dot(np.ascontiguousarray(turn[:, :r]), basis[:r])
     for i in range(kept):
         basis[i] = turned[i] + turn[i, r] * added
 
@@ -220,9 +231,11 @@ def reorthogonalise(low: LowRank) -> None:
     r = low.size[0]
     if r == 0:
         return
-    Q, R = np.linalg.qr(low.U[:r].T.copy())
-    P, T = np.linalg.qr(low.V[:r].T.copy())
-    left, s, right = np.linalg.svd(np.dot(R * low.s[:r], T.T.copy()))
-    low.U[:r] = np.dot(Q, left).T
-    low.V[:r] = np.dot(P, right.T.copy()).T
+    Q, R = np.linalg.qr(np.ascontiguousarray(low.U[:r].T))
+    P, T = np.linalg.qr(np.ascontiguousarray(low.V[:r].T))
+    for j in range(r):
+        R[:, j] *= low.s[j]
+    left, s, right = np.linalg.svd(np.dot(np.ascontiguousarray(R), np.ascontiguousarray(T.T)))
+    low.U[:r] = np.dot(np.ascontiguousarray(left.T), np.ascontiguousarray(Q.T))
+    low.V[:r] = np.dot(np.ascontiguousarray(right), np.ascontiguousarray(P.T))
     low.s[:r] = s

@@ -10,7 +10,7 @@ from okspca.numerics.arrays import Floats
 from okspca.studies.rows import Row
 from okspca.studies.services.accounting import COUNTS
 from okspca.studies.services.plan import QUICK_ROWS
-from okspca.studies.services.storage import FILES, open_rows
+from okspca.studies.services.storage import FILES, read_rows
 from okspca.studies.workloads import REGIMES, SCHEDULES
 
 PERIODIC = tuple(name for name, schedule in SCHEDULES.items() if schedule.every is not None)
@@ -133,8 +133,5 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 def read_results(out: Path, build: str, *, quick: bool) -> Results:
     """Read what there is of a build."""
-    rows: list[Row] = []
-    for name, file in FILES.items():
-        if (out / build / file).exists():
-            rows += open_rows(out / build, name, build, quick=quick).rows
+    rows = [row for name in FILES for row in read_rows(out / build, name, build, quick=quick)]
     return Results(rows, quick=quick)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from okspca.studies.provenance import provenance
-from okspca.studies.rows import RowFile
+from okspca.studies.rows import OtherSettingsError, Row, RowFile
 
 #: One file for each pass, so that the untimed one can run beside the others.
 FILES = {"A0": "timing.jsonl", "B": "batches.jsonl", "C": "quality.jsonl"}
@@ -17,8 +17,25 @@ VERSION = 1
 
 def open_rows(folder: Path, name: str, build: str, *, quick: bool) -> RowFile:
     """Open the rows of a pass."""
+    return RowFile(folder / FILES[name], _settings(name, build, quick=quick))
+
+
+def read_rows(folder: Path, name: str, build: str, *, quick: bool) -> list[Row]:
+    """Read the rows of a pass that may still be running elsewhere; change nothing."""
+    path = folder / FILES[name]
+    if not path.exists():
+        return []
+    first, *lines = path.read_text(encoding="utf-8").rpartition("\n")[0].splitlines()
+    if json.loads(first).get("settings") != _settings(name, build, quick=quick):
+        message = f"{path} holds rows of a run with other settings; choose another --out."
+        raise OtherSettingsError(message)
+    return [row for line in lines for row in json.loads(line)["rows"]]
+
+
+def _settings(name: str, build: str, *, quick: bool) -> dict[str, object]:
+    """What the rows of a pass depend on."""
     settings = {"study": "services", "version": VERSION, "build": build, "pass": name}
-    return RowFile(folder / FILES[name], {**settings, "quick": quick})
+    return {**settings, "quick": quick}
 
 
 def keep_trajectories(
