@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from okspca import __version__, reproduce
+from okspca.commands.advise import advise
 from okspca.commands.fit import fit
 from okspca.commands.inspect import inspect
 from okspca.commands.merge import merge
@@ -34,6 +35,7 @@ app.command()(fit)
 app.command()(transform)
 app.command()(inspect)
 app.command()(merge)
+app.command()(advise)
 
 
 def _show_version(wanted: bool) -> None:

@@ -92,6 +92,29 @@ def learn(model: OKSPCA, record: StreamRecord, table: pa.Table) -> StreamRecord:
     )
 
 
+def first_rows(
+    batches: Iterable[pa.RecordBatch], target: str, drop: list[str], most: int, fewest: int
+) -> tuple[Floats, NDArray[Any], int | None]:
+    """Return the first complete rows: inputs, targets and, for labels, the number of classes."""
+    found: list[tuple[Floats, NDArray[Any]]] = []
+    n_rows = 0
+    for batch in batches:
+        table = pa.Table.from_batches([batch.slice(0, most - n_rows)])
+        X = inputs_of(table, chosen_columns(batch.schema, target, None, drop))
+        y, known = _target(table, target)
+        kept = known & ~np.isnan(X).any(axis=1)
+        found.append((X[kept], y[kept]))
+        n_rows += int(kept.sum())
+        if n_rows >= most:
+            break
+    if n_rows < fewest:
+        message = f"The input has {n_rows} complete rows; at least {fewest} are needed."
+        raise DataError(message)
+    X, y = (np.concatenate(part) for part in zip(*found, strict=True))
+    labels = y.dtype.kind != "f"
+    return np.ascontiguousarray(X), y, len(set(y.tolist())) if labels else None
+
+
 def inputs_of(table: pa.Table, columns: tuple[str, ...]) -> Floats:
     """Return the input columns as one matrix, NaN where a value is missing."""
     return np.column_stack([_numbers(table, name) for name in columns])

@@ -1,5 +1,7 @@
 """The incremental decomposition against a dense one."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.random import RandomState
@@ -84,7 +86,7 @@ def test_solvers_from_elsewhere_give_the_exact_span(name: str) -> None:
     random = RandomState(6)
     X = random.normal(size=(120, 3))
     y = np.column_stack([np.sin(X[:, 0]), X[:, 1] ** 2])
-    settings = {"n_random_features": 24, "random_state": 0, "compress": False}
+    settings: dict[str, Any] = {"n_random_features": 24, "random_state": 0, "compress": False}
     exact = OKSPCA(3, **settings).fit(X, y).basis()
     basis = OKSPCA(3, solver=OnRequest(name), **settings).fit(X, y).basis()
     assert principal_angles(basis.vectors, exact.vectors)[0] < 1e-9

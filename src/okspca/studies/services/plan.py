@@ -4,7 +4,8 @@ A cell is one measurement; cells that share a process or a walk form a group::
 
     A0   regime, schedule, seed, method (and repeat)   paper: a process each
                                                        ours: a process per regime, seed, method
-    B    regime, schedule, seed, method                a process per regime, schedule and seed
+    B    regime, schedule, seed, method                paper: a process per regime, schedule, seed
+                                                       ours: a process per regime and seed
     C    regime, seed, method                          a walk per regime and seed
          regime, development seed                      the candidates of the projected gradient
          regime, further seed                          how much map draws matter (paper build)
@@ -35,6 +36,8 @@ REPEATS = (
 EACH = 3
 NEVER = "never"
 QUICK_ROWS, QUICK_REGIMES, QUICK_SCHEDULES = 48, ("C4", "R128"), ("every-1", "every-10")
+
+_SCHEDULED = ("seed", "regime", "schedule")
 
 Group = list[Cell]
 
@@ -138,7 +141,8 @@ class Plan:
             for method in self.chosen(regime)
             if self.build == "paper" or method != "exact-each" or schedule == "every-1"
         ]
-        return _grouped(cells, "seed", "regime", "schedule")
+        shared = ("seed", "regime") if self.build == "ours" or self.quick else _SCHEDULED
+        return _grouped(cells, *shared)
 
     def _walks(self) -> list[Group]:
         walks = [
