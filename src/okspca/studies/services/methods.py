@@ -6,19 +6,18 @@ compiled front end.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 from okspca.basis import Basis, Status
-from okspca.estimators import OKSPCA
 from okspca.numerics.arrays import Floats
-from okspca.services import Adam, Cached, ProjectedGradient, Service
 from okspca.studies.paper_services import PaperAnswer, PaperPipeline, paper_service, service_names
-from okspca.studies.services.incremental import Incremental
-from okspca.studies.services.solvers import OnRequest
-from okspca.studies.workloads import PROJECTED_GRADIENT_STEPS, Maps, Regime
+from okspca.studies.workloads import Maps, Regime
 
 BUILDS = ("paper", "ours")
 CONTROL = "accumulate-only"
+#: The schedule without requests.
+NEVER = "never"
 #: The paper's Adam, timed again among ours so that both are of one run.
 ANCHOR = "paper-adam"
 
@@ -90,44 +89,11 @@ def make_server(build: str, method: str, regime: Regime, maps: Maps) -> Server:
     if build == "paper" or method == ANCHOR:
         name = method.removeprefix("paper-")
         return PaperPipeline(regime, maps, paper_service(name, regime, maps))
-    return OurServer(method, regime, maps)
-
-
-class OurServer:
-    """okspca's estimator behind the two calls."""
-
-    def __init__(self, method: str, regime: Regime, maps: Maps) -> None:
-        self.model = OKSPCA(
-            regime.n_components,
-            variance_floor="paper",
-            input_map=maps.input_map,
-            target_map=maps.target_map,
-            compress=method not in UNCOMPRESSED,
-            solver=_solver(method, regime, maps),
-        )
-        self.step = self.model.learn_one
-        self.request = self.model.basis
-
-
-#: These see the moment over all target features, as its users elsewhere would.
-UNCOMPRESSED = ("warm-block", "full-svd", "arpack", "propack")
-
-
-def _solver(method: str, regime: Regime, maps: Maps) -> str | Service[Any]:
-    """Choose the service object of a method; trackers start where the paper's do."""
-    if method in ("full-svd", "arpack", "propack"):
-        return OnRequest(method)
-    made: dict[str, Service[Any]] = {
-        "adam": Adam(random_state=maps.initial_seed),
-        "projected-gradient": ProjectedGradient(
-            PROJECTED_GRADIENT_STEPS.get(regime.name, 0.1), random_state=maps.initial_seed
-        ),
-        "cache-10": Cached(every=10),
-        "cache-100": Cached(every=100),
-        "incremental": Incremental(),
-        CONTROL: OnRequest("full-svd"),
-    }
-    return made.get(method, method)
+    # Imported here: it takes seconds, which processes that time the paper build need not spend.
+    ours: Server = import_module("okspca.studies.services.our_server").OurServer(
+        method, regime, maps
+    )
+    return ours
 
 
 def delivered(answer: PaperAnswer | Basis) -> Delivered:

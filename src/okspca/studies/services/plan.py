@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from okspca.studies.cells import Cell
-from okspca.studies.services.methods import ANCHOR, CONTROL, LABELS, methods_of
+from okspca.studies.services.methods import ANCHOR, CONTROL, LABELS, NEVER, methods_of
 from okspca.studies.services.selection import DEVELOPMENT_SEEDS
 from okspca.studies.workloads import REGIMES, SCHEDULES
 
@@ -34,7 +34,6 @@ REPEATS = (
     (CONTROL, "Accum.-B"),
 )
 EACH = 3
-NEVER = "never"
 QUICK_ROWS, QUICK_REGIMES, QUICK_SCHEDULES = 48, ("C4", "R128"), ("every-1", "every-10")
 
 _SCHEDULED = ("seed", "regime", "schedule")

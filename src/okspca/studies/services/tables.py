@@ -3,8 +3,7 @@
 import numpy as np
 
 from okspca.numerics.arrays import Floats
-from okspca.studies.services.methods import ANCHOR, CONTROL, LABELS, methods_of
-from okspca.studies.services.plan import NEVER
+from okspca.studies.services.methods import ANCHOR, CONTROL, LABELS, NEVER, methods_of
 from okspca.studies.services.published import REPEAT_COLUMNS, REPEATS
 from okspca.studies.services.results import PERIODIC, Results
 from okspca.studies.services.selection import CANDIDATES, selected, totals

@@ -17,8 +17,7 @@ import numpy as np
 from okspca.numerics.arrays import Floats
 from okspca.studies.cells import Cell
 from okspca.studies.rows import Row
-from okspca.studies.services.methods import Server, make_server
-from okspca.studies.services.plan import NEVER
+from okspca.studies.services.methods import NEVER, Server, make_server
 from okspca.studies.workloads import REGIMES, SCHEDULES, Maps, Regime, draw_maps, stream
 
 BATCH = 64
