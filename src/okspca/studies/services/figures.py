@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 
 from okspca.numerics.arrays import Floats
 from okspca.studies.services.frontier import Point, frontier, points
@@ -100,6 +101,7 @@ def cost_and_error(paper: Results, ours: Results, schedules: tuple[str, ...]) ->
             _draw_frontier(axes, [p for p in there if p.is_sound])
             axes.set_xscale("log")
             axes.set_yscale("log")
+            axes.xaxis.set_minor_formatter(NullFormatter())
             axes.set_title(f"{regime}, {schedule}", fontsize=10)
             _plain(axes)
         panels[row, 0].set_ylabel("mean angle (°)")

@@ -1,5 +1,6 @@
 """Everything that is made of the rows: tables, figures, comparison, page."""
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -151,7 +152,11 @@ def _ours(ours: Results) -> list[Part]:
 
 def _differing(lines: list[Comparison]) -> list[Part]:
     """Show what does not agree."""
-    differ = [line for line in lines if line.verdict == "differs"]
+    differ = [
+        replace(line, row=f"{line.artefact}: {line.row}")
+        for line in lines
+        if line.verdict == "differs"
+    ]
     return [comparison_table("Numbers that differ", differ)] if differ else []
 
 
