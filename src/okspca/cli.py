@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from okspca import __version__, reproduce
+from okspca.commands.advise import advise
 from okspca.commands.fit import fit
 from okspca.commands.inspect import inspect
 from okspca.commands.merge import merge
@@ -38,6 +39,7 @@ app.command()(inspect)
 app.command()(merge)
 app.command()(plot)
 app.command()(report)
+app.command()(advise)
 
 
 def _show_version(wanted: bool) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from okspca.columns import input_names, inputs_of
+from okspca.columns import chosen_columns, input_names, inputs_of
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.evaluating import after_learning, before_learning, scores
@@ -127,6 +127,29 @@ def with_moment(model: OKSPCA, record: StreamRecord) -> StreamRecord:
     if found is not None:
         moment = moment._replace(embedding_score=found.embedding, input_score=found.inputs)
     return record._replace(history=(*record.history, moment))
+
+
+def first_rows(
+    batches: Iterable[pa.RecordBatch], target: str, drop: list[str], most: int, fewest: int
+) -> tuple[Floats, NDArray[Any], int | None]:
+    """Return the first complete rows: inputs, targets and, for labels, the number of classes."""
+    found: list[tuple[Floats, NDArray[Any]]] = []
+    n_rows = 0
+    for batch in batches:
+        table = pa.Table.from_batches([batch.slice(0, most - n_rows)])
+        X = inputs_of(table, chosen_columns(batch.schema.names, target, None, drop), ())
+        y, known = target_of(table, target)
+        kept = known & ~np.isnan(X).any(axis=1)
+        found.append((X[kept], y[kept]))
+        n_rows += int(kept.sum())
+        if n_rows >= most:
+            break
+    if n_rows < fewest:
+        message = f"The input has {n_rows} complete rows; at least {fewest} are needed."
+        raise DataError(message)
+    X, y = (np.concatenate(part) for part in zip(*found, strict=True))
+    labels = y.dtype.kind != "f"
+    return np.ascontiguousarray(X), y, len(set(y.tolist())) if labels else None
 
 
 def _completed(

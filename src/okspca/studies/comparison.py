@@ -9,6 +9,8 @@ A tolerance is an object with ``accepts(paper, ours)`` and words for people (``s
     Factor(factor, seen)  ours within that factor of paper, or paper inside our seeds' range
     Decades(width)        |log10(1 - ours) - log10(1 - paper)| <= width, for shares close to one
     Same()                equal, for settings and sizes
+    AtMost(limit)         ours <= limit, where the published value is rounding
+    SameSide(of)          ours and paper on the same side of a number, for ratios of times
 
 A published number is rounded, so every tolerance is widened by half a unit of its last digit.
 """
@@ -132,7 +134,49 @@ class Same:
         return "equal"
 
 
-Tolerance = Within | Factor | Decades | Same
+@dataclass(frozen=True)
+class AtMost:
+    """Smallness: the published value is rounding, and ours must not exceed a limit.
+
+    Examples
+    --------
+    >>> AtMost(1e-5).accepts(1.8e-6, 3e-14), AtMost(1e-5).accepts(1.8e-6, 1e-4)
+    (True, False)
+    """
+
+    limit: float
+
+    def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
+        """Whether ours is small enough."""
+        return ours <= self.limit
+
+    def __str__(self) -> str:
+        """Say it."""
+        return f"at most {self.limit:g}"
+
+
+@dataclass(frozen=True)
+class SameSide:
+    """Agreement on who is ahead: both below a number, or both above it.
+
+    Examples
+    --------
+    >>> SameSide(1.0).accepts(1.8, 3.0), SameSide(1.0).accepts(1.8, 0.9)
+    (True, False)
+    """
+
+    of: float
+
+    def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
+        """Whether ours lies on the side of the published value."""
+        return (paper - self.of) * (ours - self.of) > 0.0
+
+    def __str__(self) -> str:
+        """Say it."""
+        return f"same side of {self.of:g}"
+
+
+Tolerance = Within | Factor | Decades | Same | AtMost | SameSide
 
 
 @dataclass(frozen=True)

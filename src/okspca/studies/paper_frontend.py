@@ -5,7 +5,7 @@ With phi, psi the features of observation t::
     mu_phi <- (1 - 1/t) mu_phi + phi / t,      mu_psi likewise,
     R      <- (1 - 1/t) R + phi psi^T / t,     C̄ = R - mu_phi mu_psi^T,     C = t C̄ / (t - 1).
 
-C̄ is formed at most once per observation, and only where a service or a request needs it.
+C̄ is formed, and factored, at most once per observation, and only where it is needed.
 """
 
 import numpy as np
@@ -70,6 +70,7 @@ class RawMoment:
         self.mu_psi = np.zeros(n_psi)
         self.R = np.zeros((n_phi, n_psi))
         self._centred: Floats | None = None
+        self._factors: tuple[Floats, Floats] | None = None
 
     def update(self, phi: Floats, psi: Floats) -> None:
         """Learn one pair of feature vectors."""
@@ -79,13 +80,20 @@ class RawMoment:
         self.mu_psi = (1.0 - step) * self.mu_psi + step * psi
         self.R *= 1.0 - step
         self.R += step * np.outer(phi, psi)
-        self._centred = None
+        self._centred = self._factors = None
 
     def centred(self) -> Floats:
         """C̄, formed once per observation."""
         if self._centred is None:
             self._centred = self.R - np.outer(self.mu_phi, self.mu_psi)
         return self._centred
+
+    def factored(self) -> tuple[Floats, Floats]:
+        """Left singular vectors and singular values of C̄, found once per observation."""
+        if self._factors is None:
+            left, sigma, _ = np.linalg.svd(self.centred(), full_matrices=False)
+            self._factors = left, sigma
+        return self._factors
 
     def bessel(self) -> Floats:
         """C, zero for a single observation."""

@@ -88,7 +88,7 @@ class ExactOnRequest(_Idle):
 
     def factors(self, moment: RawMoment) -> Factors | None:
         """Factor the current moment."""
-        left, sigma, _ = np.linalg.svd(moment.centred(), full_matrices=False)
+        left, sigma = moment.factored()
         return Factors(sigma, left, moment.t)
 
 
@@ -102,7 +102,7 @@ class ExactCache(PaperService):
     def observe(self, moment: RawMoment) -> None:
         """Factor when it is due."""
         if moment.t % self.period == 0:
-            left, sigma, _ = np.linalg.svd(moment.centred(), full_matrices=False)
+            left, sigma = moment.factored()
             self.last = Factors(sigma, left, moment.t)
 
     def factors(self, moment: RawMoment) -> Factors | None:
@@ -284,17 +284,7 @@ class PaperPipeline:
         """Supply a basis; change nothing."""
         if self.moment.t == 0:
             return PaperAnswer(None, 0, 0, Status.NOT_INITIALISED)
-        factors = self.service.factors(self.moment)
-        if factors is None:
-            return PaperAnswer(None, 0, 0, Status.NOT_INITIALISED)
-        q = min(self.regime.n_components, _rank(factors.sigma))
-        if q == 0:
-            return PaperAnswer(None, 0, factors.built_at, Status.NO_TARGET)
-        block = factors.left[:, :q]
-        basis = _signed_qr(block if factors.frame is None else factors.frame @ block).copy()
-        assert basis.shape == (self.regime.n_input_features, q)
-        _check_finite(basis)
-        return PaperAnswer(basis, q, factors.built_at, Status.VALID)
+        return answer_from(self.service, self.moment, self.regime.n_components)
 
     def _target_features(self, target: Floats) -> Floats:
         """Features of a standardised response, or the indicator of a class."""
@@ -303,6 +293,21 @@ class PaperPipeline:
         indicator = np.zeros(self.regime.n_target_features)
         indicator[int(target[0])] = 1.0
         return indicator
+
+
+def answer_from(service: PaperService, moment: RawMoment, n_components: int) -> PaperAnswer:
+    """Ask a service that has followed a moment; change nothing."""
+    factors = service.factors(moment)
+    if factors is None:
+        return PaperAnswer(None, 0, 0, Status.NOT_INITIALISED)
+    q = min(n_components, _rank(factors.sigma))
+    if q == 0:
+        return PaperAnswer(None, 0, factors.built_at, Status.NO_TARGET)
+    block = factors.left[:, :q]
+    basis = _signed_qr(block if factors.frame is None else factors.frame @ block).copy()
+    assert basis.shape == (moment.mu_phi.size, q)
+    _check_finite(basis)
+    return PaperAnswer(basis, q, factors.built_at, Status.VALID)
 
 
 def _signed_qr(matrix: Floats) -> Floats:

@@ -1,0 +1,75 @@
+"""Start timed processes: fresh, one thread, one core, and never two at a time on this machine."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from okspca.studies.cells import Cell
+from okspca.studies.rows import Row
+
+LIBRARIES = ("OPENBLAS", "OMP", "MKL", "NUMBA")
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
+LOCK = "okspca-timed.lock"
+
+
+def timed_in_a_process(
+    build: str, cells: Sequence[Cell], n_rows: int | None, core: int | None
+) -> list[Row]:
+    """Time cells in a fresh process and return their rows.
+
+    Raises
+    ------
+    RuntimeError
+        The process failed; its last words are in the message.
+    """
+    job = json.dumps({"build": build, "cells": list(cells), "n_rows": n_rows, "core": core})
+    with alone():
+        done = subprocess.run(
+            [sys.executable, "-m", "okspca.studies.services.process"],
+            input=job,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **ONE_THREAD},
+            check=False,
+        )
+    if done.returncode != 0:
+        message = f"A timed process failed: {done.stderr.strip()[-500:]}"
+        raise RuntimeError(message)
+    rows: list[Row] = json.loads(done.stdout)["rows"]
+    return rows
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait until no other timed process runs; a killed one leaves nothing behind."""
+    try:
+        fcntl: Any = import_module("fcntl")
+    except ImportError:  # no such lock on this system: its user sees to it
+        yield
+        return
+    path = Path(tempfile.gettempdir()) / LOCK
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def timed_core() -> int | None:
+    """The core that timed processes are bound to: the last one, where the system can bind.
+
+    Examples
+    --------
+    >>> core = timed_core()
+    >>> core is None or core >= 0
+    True
+    """
+    return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None

@@ -1,0 +1,173 @@
+"""The command of the service study in its quick form, and what is made of its rows."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from okspca.cli import app
+from okspca.studies.comparison import Verdict
+from okspca.studies.rows import Row
+from okspca.studies.services.accounting import geometry
+from okspca.studies.services.claims import claim_in
+from okspca.studies.services.compare import compare
+from okspca.studies.services.frontier import points
+from okspca.studies.services.methods import ANCHOR, delivered, make_server, methods_of
+from okspca.studies.services.plan import QUICK_ROWS, Plan
+from okspca.studies.services.quality import quality_rows, walk_of
+from okspca.studies.services.results import PERIODIC, Results, read_results
+from okspca.studies.services.timed import run_timed, serve, wanted_of
+from okspca.studies.workloads import REGIMES, draw_maps, stream
+
+RESULTS = Path(__file__).parents[3] / "results" / "services"
+
+
+@pytest.fixture(scope="module")
+def quick_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("services")
+    result = CliRunner().invoke(app, ["reproduce", "services", "--quick", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    return out, result.output
+
+
+def test_the_quick_form_leaves_everything(quick_run: tuple[Path, str]) -> None:
+    out, said = quick_run
+    assert "quick run on a few rows" in said
+    with (out / "comparison.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) > 500
+    assert {line["verdict"] for line in lines} <= {str(verdict) for verdict in Verdict}
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert "The open question" in page
+    assert page.count("data:image/png") == 2
+    told = json.loads((out / "paper" / "provenance-A0.json").read_text(encoding="utf-8"))
+    assert "one at a time" in told["timed"]
+
+
+def test_a_second_run_times_nothing_again(quick_run: tuple[Path, str]) -> None:
+    out, _ = quick_run
+    before = {path: path.read_bytes() for path in sorted((out / "paper").glob("*.json*"))}
+    words = ["reproduce", "services", "--quick", "--out", str(out)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_rows_of_a_quick_run_are_not_continued_by_a_full_one(quick_run: tuple[Path, str]) -> None:
+    words = ["reproduce", "services", "--passes", "C", "--out", str(quick_run[0])]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1
+    assert "other settings; choose another --out" in result.output
+
+
+def test_wrong_options_are_explained() -> None:
+    result = CliRunner().invoke(app, ["reproduce", "services", "--build", "theirs"])
+    assert result.exit_code == 1
+    assert "--build theirs is not known; choose from paper, ours" in result.output
+
+
+def test_totals_of_a_run_add_up(quick_run: tuple[Path, str]) -> None:
+    _add_up(read_results(quick_run[0], "paper", quick=True))
+
+
+@pytest.mark.skipif(
+    not (RESULTS / "paper" / "quality.jsonl").exists(), reason="no rows of a full run are there"
+)
+def test_totals_of_the_kept_run_add_up() -> None:
+    _add_up(read_results(RESULTS, "paper", quick=False))
+
+
+def _add_up(results: Results) -> None:
+    for schedules in (tuple(Plan().schedules), PERIODIC):
+        found = results.totals(schedules)
+        assert found["requests"] > 0
+        assert found["positive"] == found["matched"] + found["shortfall"]
+        assert found["shortfall"] == found["missing"] + found["unequal"]
+        statuses = ("valid", "not_initialised", "no_target")
+        assert found["requests"] == sum(found[name] for name in statuses)
+        assert found["stale"] <= found["requests"] - found["not_initialised"]
+
+
+def test_a_walk_with_one_moment_gives_what_each_service_gives_for_itself() -> None:
+    regime, n = REGIMES["C4"], 40
+    walk = walk_of("paper", "C4", 6200, methods_of(regime, "paper"), n)
+    maps, (X, y) = draw_maps(regime, 6200), stream(regime, 6200, n)
+    for method, ledger in walk.ledgers.items():
+        server = make_server("paper", method, regime, maps)
+        last = delivered(serve(server, list(X), y.tolist(), wanted_of("every-1", n, 6200)))
+        assert last.built_at == ledger.built_at[-1]
+        if last.vectors is None:
+            assert ledger.is_status(last.status)[-1]
+            continue
+        found = ledger.rho[-1], ledger.angle[-1], ledger.distance[-1]
+        assert found == geometry(walk.last, last.vectors)
+    assert walk.structure["contrast"] < 1e-10
+    row = quality_rows(walk, 6200)["adam"][0]
+    assert row["rho"] == pytest.approx(np.nanmean(walk.ledgers["adam"].rho))
+
+
+def test_our_services_are_exact_where_they_say_so() -> None:
+    methods = ("exact", "warm-block", "full-svd", "incremental")
+    walk = walk_of("ours", "R128", 6200, methods, 40)
+    for ledger in walk.ledgers.values():
+        assert ledger.matched.sum() == ledger.positive.sum()
+        assert np.nanmax(ledger.angle) < 1e-6
+
+
+@pytest.mark.parametrize("part", ["A0", "B"])
+def test_timed_rows_hold_what_the_pass_measures(part: str) -> None:
+    cell = {"part": part, "regime": "C2", "schedule": "every-10", "seed": 6200, "method": "adam"}
+    (row,) = run_timed("paper", [cell], QUICK_ROWS)
+    assert row["requests"] == 5
+    if part == "A0":
+        assert 0.0 < row["init_wall"] < row["wall"]
+        assert row["cpu"] > 0.0
+    else:
+        assert row["batches"] == 1
+        assert 0.0 < row["query_median"] <= row["query_max"]
+        assert row["batch_median"] * QUICK_ROWS > row["query_median"]
+
+
+def _timed(method: str, seed: int, wall: float) -> Row:
+    where = {"regime": "R128", "schedule": "every-1", "method": method, "seed": seed}
+    return {"kind": "A0", **where, "wall": wall, "init_wall": 0.5}
+
+
+def _judged(method: str, seed: int, angle: float) -> Row:
+    where = {"regime": "R128", "schedule": "every-1", "method": method, "seed": seed}
+    counts = {"missing": 0, "unequal": 0, "stale": 0, "matched": 9, "requests": 10}
+    return {"kind": "quality", **where, **counts, "angle": angle, "worst_angle": angle}
+
+
+def test_ratios_are_paired_by_seed_before_their_median() -> None:
+    rows = [_timed("adam", seed, 1.0 + seed) for seed in range(3)]
+    rows += [_timed("exact-on-request", seed, 2.0) for seed in (2, 1, 0)]
+    results = Results(rows)
+    assert results.ratios("R128", "every-1", "adam", "exact-on-request").tolist() == [0.5, 1, 1.5]
+    whole = results.ratios("R128", "every-1", "adam", "exact-on-request", inclusive=True)
+    assert whole.tolist() == [1.5 / 2.5, 1.0, 3.5 / 2.5]
+    median = next(
+        line for line in compare(results) if (line.row, line.column) == ("R128, every-1", "median")
+    )
+    assert (median.ours, median.verdict) == (1.0, Verdict.DIFFERS)
+
+
+def test_a_claim_takes_the_cheapest_service_that_is_sound() -> None:
+    times = {"exact": 1.0, "warm-block": 0.9, "adam": 0.95, "full-svd": 4.0, ANCHOR: 20.0}
+    rows = [_timed(name, 6200, wall) for name, wall in times.items()]
+    rows += [_judged("exact", 6200, 1e-9), _judged("warm-block", 6200, 1e-3)]
+    claim = claim_in(Results(rows), "R128", "every-1")
+    assert (claim.method, claim.cheapest) == ("exact", "warm-block")
+    assert (claim.of_adam, claim.of_full) == (0.05, 0.25)
+    assert claim.of_cheapest == pytest.approx(1.0 / 0.9)
+    assert not claim.holds
+
+
+def test_points_know_whether_a_service_is_fresh_and_complete() -> None:
+    stale = _judged("cache-10", 6200, 2.0) | {"stale": 3}
+    rows = [_timed("exact", 6200, 1.0), _judged("exact", 6200, 1e-9)]
+    rows += [_timed("cache-10", 6200, 1.0), stale]
+    found = points(Results([]), Results(rows), "R128", "every-1")
+    assert {point.method: point.is_sound for point in found} == {"exact": True, "cache-10": False}
