@@ -29,7 +29,7 @@ RIDGE = 1e-6
 ROWS, EMBEDDING, INPUTS, NEITHER = range(4)
 
 
-class Tested(NamedTuple):
+class Predicted(NamedTuple):
     """A block between its test and its training: what the probes saw and predicted."""
 
     features: Floats
@@ -53,7 +53,7 @@ class Scores(NamedTuple):
     rows: int
 
 
-def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats) -> Tested | None:
+def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats) -> Predicted | None:
     """Predict the targets of a block; None while the model has no features yet."""
     pipeline = model.__dict__.get("_pipeline")
     if pipeline is None:
@@ -62,17 +62,17 @@ def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats) -> Tested 
     features = _with_one(pipeline.input_map.transform(standardized))
     inputs = _with_one(standardized)
     if not evaluation.feature_cross.shape[1]:
-        return Tested(features, inputs, None)
+        return Predicted(features, inputs, None)
     gram, cross = evaluation.feature_gram, evaluation.feature_cross
     P = block_diag(1.0, pipeline.embedding_basis())
     from_embedding = features @ (P @ _ridge(P.T @ gram @ P, P.T @ cross))
     from_inputs = inputs @ _ridge(evaluation.input_gram, evaluation.input_cross)
     from_nothing = np.broadcast_to(cross[0] / gram[0, 0], from_inputs.shape)
-    return Tested(features, inputs, (from_embedding, from_inputs, from_nothing))
+    return Predicted(features, inputs, (from_embedding, from_inputs, from_nothing))
 
 
 def after_learning(
-    model: OKSPCA, before: Evaluation, tested: Tested | None, y: NDArray[Any]
+    model: OKSPCA, before: Evaluation, tested: Predicted | None, y: NDArray[Any]
 ) -> Evaluation:
     """Score the predictions and take the block into the sums, after the model has learned it."""
     if tested is None:

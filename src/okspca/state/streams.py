@@ -14,6 +14,9 @@ from okspca.state.fields import Sink, Source
 
 MISSING = ("raise", "skip", "impute")
 NUMBER, DATE, ONE_HOT = "number", "date", "one-hot"
+#: Stands in files for what is not known, since those hold only finite numbers; it is above every
+#: share and every score.
+UNKNOWN = 2.0
 KINDS = (NUMBER, DATE, ONE_HOT)
 
 
@@ -110,7 +113,8 @@ def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
         inner.put("encodings", [[e.kind, *e.categories] for e in stream.encodings])
     if stream.history:
         inner.put("moments", len(stream.history))
-        inner.array("history", np.array(stream.history, dtype=np.float64), finite=False)
+        history = np.array(stream.history, dtype=np.float64)
+        inner.array("history", np.where(np.isnan(history), UNKNOWN, history))
     if stream.evaluation is not None:
         write_evaluation(inner.inside("evaluation"), stream.evaluation)
 
@@ -134,7 +138,9 @@ def read_stream(source: Source) -> StreamRecord | None:
         record = record._replace(encodings=_read_encodings(inner, len(record.columns)))
     if "moments" in later:
         shape = inner.count("moments", least=1), len(Moment._fields)
-        history = inner.array("history", shape, finite=False)
+        stored = inner.array("history", shape)
+        bounded = np.isin(Moment._fields, ("rho_lower", "embedding_score", "input_score"))
+        history = np.where(bounded & (stored == UNKNOWN), np.nan, stored)
         record = record._replace(history=tuple(Moment(*row) for row in history.tolist()))
     if "evaluation" in later:
         record = record._replace(evaluation=read_evaluation(inner.inside("evaluation")))
