@@ -23,7 +23,7 @@ from okspca.features import FeatureMap, FourierMap
 from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
 from okspca.moments import CrossMoment, SubMoments, Target
 from okspca.moments.arrays import Change
-from okspca.numerics.arrays import Floats, copied, frozen, is_writable
+from okspca.numerics.arrays import LARGEST_VALUE, Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.scratch import scratch
 from okspca.numerics.spectrum import numerical_rank
@@ -276,10 +276,8 @@ class Pipeline(Readable):
 
     def _learn(self, X: Floats, Y: Floats, weights: Floats) -> None:
         """Learn rows among which nothing is due except, possibly, after the last."""
-        Phi = _features(self.input_map, self.input_standardizer.scan(X, weights), "input")
-        Psi = _features(self.target_map, self.target_standardizer.scan(Y, weights), "target")
-        self._check_features(Phi, "input")
-        self._check_features(Psi, "target")
+        Phi = self._features(self.input_map, self.input_standardizer.scan(X, weights), "input")
+        Psi = self._features(self.target_map, self.target_standardizer.scan(Y, weights), "target")
         if self.rows == 0 and not self.moment.labels:
             self.constant_target = Y[0].copy()
         if self.constant_target is not None and (self.constant_target != Y).any():
@@ -312,14 +310,25 @@ class Pipeline(Readable):
         is_constant = any(standardizer.is_constant() for standardizer in sides)
         self.moment.is_constant = is_constant or self.constant_target is not None
 
-    def _check_features(self, features: Floats, name: str) -> None:
-        """Raise where a map gave what is not a number; one such row would spoil the sums."""
+    def _features(self, feature_map: FeatureMap, Z: Floats, side: str) -> Floats:
+        """Features of a block, valid until the next one is learned; raise where one is no number.
+
+        One such row would spoil the sums.  Cosines of moderate numbers need no check.
+        """
+        if type(feature_map) is FourierMap:
+            shape = Z.shape[0], feature_map.n_features
+            features = feature_map.fill(Z, scratch(f"{side} features", shape))
+            if np.abs(Z).max() <= LARGEST_VALUE:
+                return features
+        else:
+            features = feature_map.transform(Z)
         if not np.isfinite(features.sum()):
             row = self.rows + int(np.argmin(np.isfinite(features).all(axis=1))) + 1
             message = (
-                f"The {name} features of observation {row} are not finite; nothing was learned."
+                f"The {side} features of observation {row} are not finite; nothing was learned."
             )
             raise NumericalError(message)
+        return features
 
     def _follow(self, change: Change | None) -> None:
         """Do what is due after the observation that was learned last."""
@@ -390,11 +399,3 @@ class Pipeline(Readable):
         if held >= min(self.n_components, most):
             return doubled
         return min(doubled, (t // ANCHOR_RETRY + 1) * ANCHOR_RETRY)
-
-
-def _features(feature_map: FeatureMap, Z: Floats, side: str) -> Floats:
-    """Features of a block, valid until the next one is learned."""
-    if type(feature_map) is FourierMap:
-        shape = Z.shape[0], feature_map.n_features
-        return feature_map.fill(Z, scratch(f"{side} features", shape))
-    return feature_map.transform(Z)

@@ -146,9 +146,14 @@ def summary(
     ``work``: two arrays of the shapes of the features, for their deviations.
     """
     n = rows.Phi.shape[0]
-    left, right = work
-    left_mean, left_square = _centred(rows.Phi, shares, left)
-    right_mean, right_square = _centred(rows.coordinates, shares, right)
+    left, right = rows.Phi, work[1]
+    left_mean, left_square = _mean_and_square(rows.Phi, shares)
+    right_mean, right_square = _mean_and_square(rows.coordinates, shares)
+    _subtract(rows.coordinates, right_mean, right)
+    # The right deviations sum to zero, so the left need none unless their mean outweighs them.
+    if inner(left_mean, left_mean, 0) > 0.9 * left_square:
+        left = work[0]
+        _subtract(rows.Phi, left_mean, left)
     dropped = 0.0
     for i in range(n):
         dropped += shares[i] * rows.dropped[i]
@@ -159,14 +164,20 @@ def summary(
 
 
 @compiled
-def _centred(rows: Floats, shares: Floats, deviations: Floats) -> tuple[Floats, float]:
-    """Mean and mean square of weighted rows; leave their ``deviations`` from the mean."""
-    mean, square = np.dot(shares, rows), 0.0
+def _mean_and_square(rows: Floats, shares: Floats) -> tuple[Floats, float]:
+    """Mean and mean square norm of weighted rows."""
+    square = 0.0
     for i in range(rows.shape[0]):
         square += shares[i] * inner(rows[i], rows[i], 0)
+    return np.dot(shares, rows), square
+
+
+@compiled
+def _subtract(rows: Floats, mean: Floats, deviations: Floats) -> None:
+    """Fill ``deviations`` with what the rows differ from the mean by."""
+    for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             deviations[i, j] = rows[i, j] - mean[j]
-    return mean, square
 
 
 @compiled
