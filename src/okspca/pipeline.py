@@ -196,7 +196,11 @@ class Pipeline(Readable):
         return Basis.of(rows.T, norms, built_at=self.rows, certificate=certificate)
 
     def embedding_basis(self) -> Floats:
-        """Columns that embeddings use (D_x x k): maintained, or requested and padded with zeros."""
+        """Weights of the features that embeddings use (D_x x k)."""
+        return self.moment.feature_weights(self.delivered_columns())
+
+    def delivered_columns(self) -> Floats:
+        """Columns as services deliver them: maintained, or requested and padded with zeros."""
         basis = self.maintained()
         vectors = basis.vectors
         if self.align and self.anchor is not None and basis.rank and self.anchor.shape[1]:
@@ -234,6 +238,7 @@ class Pipeline(Readable):
             message = "No sub-moments were kept; make the model with stability=8."
             raise NotReadyError(message)
         groups = self.sub_moments.arrays(self.moment.rows)
+        groups = self.moment.in_target_coordinates(groups)
         return estimate_stability(self.rows, groups, self.n_components, self.target().is_zero)
 
     def error_lines(self) -> str:
@@ -321,7 +326,7 @@ class Pipeline(Readable):
         if not self.service.scans and period is not None and self.rows % period == 0:
             self.service.observe(self.service_state, self.moment, change, self.rows)
         if self.align and self._next_anchor(self.rows - 1) == self.rows:
-            self.anchor = frozen(self.embedding_basis())
+            self.anchor = frozen(self.delivered_columns())
 
     def _open_lane(self) -> Lane | None:
         """Bind the fused kernel, where this pipeline is of the kind it serves."""

@@ -10,10 +10,10 @@ from numpy.random import RandomState
 from okspca.errors import DataError
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
-from okspca.moments import CrossMoment, TargetCompression
+from okspca.moments import CrossMoment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import Pipeline
-from okspca.services import BY_NAME, Service
+from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
 from okspca.standardize import (
     PAPER,
     RELATIVE,
@@ -40,6 +40,10 @@ class Rows:
     def first(self, n: int) -> "Rows":
         """Return the first ``n`` rows."""
         return Rows(self.X[:n], self.Y[:n], self.weights[:n])
+
+    def between(self, start: int, stop: int) -> "Rows":
+        """Return some of the rows."""
+        return Rows(self.X[start:stop], self.Y[start:stop], self.weights[start:stop])
 
     def followed_by(self, other: "Rows") -> "Rows":
         """Return these rows and then the other ones."""
@@ -75,6 +79,14 @@ def variance_rule(variance_floor: str | float) -> VarianceRule:
 def resolve_service(solver: str | Service[Any]) -> Service[Any]:
     """Turn a name into a service with default settings."""
     return BY_NAME[solver]() if isinstance(solver, str) else solver
+
+
+def service_of(model: Any) -> Service[Any]:
+    """Return the service of a model; other objectives than the covariance are solved as shown."""
+    service = resolve_service(model.solver)
+    if model.objective == "covariance" or type(service) is not Exact:
+        return service
+    return ExactSnapshot()
 
 
 def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
@@ -116,7 +128,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         (inputs, input_map),
         (targets, target_map),
         _moment(model, input_map, target_map),
-        resolve_service(model.solver),
+        service_of(model),
         n_components=model.n_components,
         seed=seeds[2],
         align=model.align,
@@ -175,10 +187,13 @@ def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> CrossM
     compression = None
     if model.compress and isinstance(target_map, FourierMap) and target_map.n_inputs == 1:
         compression = TargetCompression(target_map.n_features)
-    return CrossMoment(
-        input_map.n_features,
-        target_map.n_features,
-        forgetting=model.forgetting,
-        labels=isinstance(target_map, OneHotMap),
-        compression=compression,
-    )
+    sizes = input_map.n_features, target_map.n_features
+    settings = {
+        "forgetting": model.forgetting,
+        "labels": isinstance(target_map, OneHotMap),
+        "compression": compression,
+    }
+    if model.objective == "covariance":
+        return CrossMoment(*sizes, **settings)
+    ridge = None if model.ridge == "auto" else float(model.ridge)
+    return WhitenedMoment(*sizes, ridge=ridge, class_weighting=model.class_weighting, **settings)

@@ -1,9 +1,10 @@
 """The centred cross-moment: the one statistic that every service consumes."""
 
-from okspca.moments.arrays import MomentArrays, Target
+from okspca.moments.arrays import GroupArrays, MomentArrays, Target
 from okspca.moments.cross_moment import CrossMoment
-from okspca.moments.sub_moments import GroupArrays, SubMoments
+from okspca.moments.sub_moments import SubMoments
 from okspca.moments.target_compression import TargetCompression
+from okspca.moments.whitened_moment import WhitenedMoment
 
 __all__ = [
     "CrossMoment",
@@ -12,4 +13,5 @@ __all__ = [
     "SubMoments",
     "Target",
     "TargetCompression",
+    "WhitenedMoment",
 ]

@@ -18,7 +18,7 @@ the running root mean square of the feature norms and ``d`` that of the deviatio
 product.)
 """
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from okspca.moments.arrays import (
     WEIGHT,
     Change,
     EncodedRows,
+    GroupArrays,
     MomentArrays,
     Target,
     add_encoded,
@@ -68,7 +69,7 @@ class CrossMoment:
     ([[2.0]], [[3.0]])
     """
 
-    copy_parts = ("compression",)
+    copy_parts: ClassVar[tuple[str, ...]] = ("compression",)
 
     def __init__(
         self,
@@ -171,7 +172,7 @@ class CrossMoment:
         scale = add_encoded(self.arrays, rows, 0, self.forgetting, left, right)
         return Change(left, right, scale)
 
-    def merge(self, other: Self) -> None:
+    def merge(self, other: "CrossMoment") -> None:
         """Pool another moment over the same feature maps into this one."""
         if self.forgetting != other.forgetting or self.labels != other.labels:
             message = "The moments differ in their forgetting factor or kind of target."
@@ -191,9 +192,7 @@ class CrossMoment:
     def with_columns(self, columns: Integers, n_right: int) -> "CrossMoment":
         """Return a copy whose target coordinate ``j`` is column ``columns[j]`` of ``n_right``."""
         mine = self.arrays
-        moved = CrossMoment(
-            mine.sums.shape[1], n_right, forgetting=self.forgetting, labels=self.labels
-        )
+        moved = self._empty(n_right)
         used = columns[: self._width]
         moved.widen(int(used.max(initial=-1)) + 1)
         moved.arrays.sums[used] = mine.sums
@@ -234,6 +233,19 @@ class CrossMoment:
         is_zero = self.is_constant or bool(np.linalg.norm(Ct) <= rounding_level(arrays) / scale)
         return Target(Ct, scale, dropped_norm(arrays) / scale, is_zero, self.labels)
 
+    def feature_weights(self, vectors: Floats) -> Floats:
+        """Turn directions that services found into weights of the features: here, the same."""
+        return vectors
+
+    def in_target_coordinates(self, groups: GroupArrays) -> GroupArrays:
+        """Show sub-moments in the coordinates in which services see this moment: here, as kept."""
+        return groups
+
+    def _empty(self, n_right: int) -> Self:
+        """Make an empty moment of the same kind."""
+        n_left = self._left_mean.shape[0]
+        return type(self)(n_left, n_right, forgetting=self.forgetting, labels=self.labels)
+
     def _pool(self, theirs: MomentArrays, their_weight: float, decay_rows: int) -> None:
         """Chan's formula, after this moment has faded by ``decay_rows`` rows."""
         mine = self.arrays
@@ -253,7 +265,7 @@ class CrossMoment:
         mine.totals[WEIGHT] = total
         mine.totals[ROWS] += decay_rows
 
-    def _in_my_coordinates(self, other: Self) -> MomentArrays:
+    def _in_my_coordinates(self, other: "CrossMoment") -> MomentArrays:
         """The other's arrays, expressed in this moment's target coordinates."""
         theirs = other.arrays
         if self.compression is not None and other.compression is not None:
