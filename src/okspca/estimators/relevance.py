@@ -7,7 +7,7 @@ odds (1 - e) / e.
 
 The gradients of that regression tell which inputs matter (:mod:`okspca.features.relevance`).  Three
 maps are tried whose inputs are rescaled accordingly, with half, the same and twice the steepness.
-The best of them replaces the map in use only if it raises the odds by 5 %; if it does, the same is
+The best of them replaces the map in use only if it raises the odds by 2 %; if it does, the same is
 tried once more from there, three times at most.
 
 A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
@@ -32,7 +32,7 @@ TIMES = (512, 1024, 2048)
 FACTORS = (0.5, 1.0, 2.0)
 ROUNDS = 3
 #: What a new map must multiply the odds by.
-GAIN = 1.05
+GAIN = 1.02
 LEARNED_SHARE = 0.75
 RIDGES = tuple(float(10.0**power) for power in range(-6, 3))
 _SMALLEST = 1e-3
