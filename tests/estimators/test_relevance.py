@@ -89,8 +89,8 @@ def test_once_final_the_model_is_one_that_had_the_map_from_the_start() -> None:
     np.testing.assert_allclose(
         model.moment_.means()[0], plain.moment_.means()[0], rtol=1e-9, atol=1e-12
     )
-    assert model._search.is_final  # type: ignore[attr-defined]
-    assert model._search.n_held == 0  # type: ignore[attr-defined]
+    assert model._search.is_final
+    assert model._search.n_held == 0
 
 
 def test_inputs_that_do_not_matter_change_nothing() -> None:

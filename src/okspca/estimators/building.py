@@ -196,4 +196,10 @@ def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> CrossM
     if model.objective == "covariance":
         return CrossMoment(*sizes, **settings)
     ridge = None if model.ridge == "auto" else float(model.ridge)
-    return WhitenedMoment(*sizes, ridge=ridge, class_weighting=model.class_weighting, **settings)
+    return WhitenedMoment(
+        *sizes,
+        ridge=ridge,
+        class_weighting=model.class_weighting,
+        n_directions=model.n_components,
+        **settings,
+    )

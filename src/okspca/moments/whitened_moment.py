@@ -43,6 +43,8 @@ class WhitenedMoment(CrossMoment):
         Ridge in units of the mean variance; None chooses it along the stream.
     class_weighting : {"squared", "proportional", "balanced"}
         What a class counts.
+    n_directions : int
+        Number of leading directions that the choice of a ridge is about.
     **settings
         As for :class:`CrossMoment`.
 
@@ -67,11 +69,13 @@ class WhitenedMoment(CrossMoment):
         *,
         ridge: float | None = None,
         class_weighting: str = "squared",
+        n_directions: int = 1,
         **settings: Any,
     ) -> None:
         super().__init__(n_left, n_right, **settings)
         self.ridge = ridge
         self.class_weighting = class_weighting
+        self.n_directions = n_directions
         self.covariance = InputCovariance(n_left)
         self.choice = RidgeChoice(n_left) if ridge is None else None
 
@@ -184,7 +188,7 @@ class WhitenedMoment(CrossMoment):
         """Begin a round of the choice of a ridge, if one is due."""
         if self.choice is not None and self.choice.begins(self.rows):
             covariance = self.covariance.mean_square(self.weight)
-            self.choice.begin(self.arrays, self.arrays.sums / self.weight, covariance, self.rows)
+            self.choice.begin(self.arrays, covariance, self.n_directions, self.rows)
 
     def _factor(self) -> Floats:
         """Triangular factor of the covariance with its ridge."""
@@ -211,6 +215,7 @@ class WhitenedMoment(CrossMoment):
             n_right,
             ridge=self.ridge,
             class_weighting=self.class_weighting,
+            n_directions=self.n_directions,
             forgetting=self.forgetting,
             labels=self.labels,
         )

@@ -16,6 +16,7 @@ Ridges are given in units of the mean variance, ``trace(S) / D``.
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg.blas import dsymm
 
 from okspca.errors import NumericalError
 from okspca.numerics.arrays import Floats
@@ -56,3 +57,24 @@ def unwhitened(R: Floats, V: Floats) -> Floats:
 def ridge_coefficients(R: Floats, Ct: Floats) -> Floats:
     """Coefficients of the ridge regression, transposed: ``Ct (S + l I)^-1``."""
     return np.ascontiguousarray(unwhitened(R, whitened_rows(R, Ct).T).T)
+
+
+def reduced_coefficients(S: Floats, Ct: Floats, ridge: float, rank: int) -> Floats:
+    """Regression on the leading ``rank`` whitened directions, transposed (width x D).
+
+    The directions W are those of the ridge; the regression on ``W^T phi`` itself has none.  Only
+    the upper triangle of S is read.
+    """
+    factor = ridge_factor(S, ridge)
+    V = np.linalg.svd(whitened_rows(factor, Ct), full_matrices=False)[2][:rank].T
+    W = unwhitened(factor, V)
+    return regression_on(S, Ct, W) @ W.T
+
+
+def regression_on(S: Floats, Ct: Floats, W: Floats) -> Floats:
+    """Coefficients of the regression of the targets on ``W^T phi`` (width x columns of W).
+
+    Columns of W that do not vary take no part.
+    """
+    SW = dsymm(1.0, S.T, W, lower=1)
+    return np.asarray(Ct @ W @ np.linalg.pinv(W.T @ SW, rcond=1e-12, hermitian=True))

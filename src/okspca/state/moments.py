@@ -11,7 +11,7 @@ from okspca.state.fields import Sink, Source
 N_TOTALS = len(("weight", "rows", "left square", "right square", "dropped square"))
 MOST_GROUPS = 64
 #: Arrays of the choice of a ridge.
-CHOICE = ("errors", "coefficients", "left_mean", "right_mean")
+CHOICE = ("errors", "coefficients", "directions", "left_mean", "right_mean")
 
 
 def write_moment(sink: Sink, moment: CrossMoment) -> None:
@@ -74,6 +74,7 @@ def _write_whitening(sink: Sink, moment: WhitenedMoment) -> None:
     """Write what a whitened moment has beside a plain one."""
     sink.put("ridge", moment.ridge)
     sink.put("class_weighting", moment.class_weighting)
+    sink.put("n_directions", moment.n_directions)
     sink.array("covariance", moment.covariance.sums)
     if moment.choice is not None:
         sink.put("started_at", moment.choice.started_at)
@@ -88,7 +89,9 @@ def _read_whitened(
     sums = source.array("covariance", (n_left, n_left))
     ridge = None if source.is_none("ridge") else source.number("ridge", least=SMALLEST_RIDGE)
     weighting = source.text("class_weighting", tuple(CLASS_WEIGHTING))
-    moment = WhitenedMoment(n_left, 0, ridge=ridge, class_weighting=weighting, **settings)
+    k = source.count("n_directions", least=1, most=n_left)
+    settings = {**settings, "class_weighting": weighting, "n_directions": k}
+    moment = WhitenedMoment(n_left, 0, ridge=ridge, **settings)
     moment.covariance.sums = sums
     choice = moment.choice
     if choice is not None:
@@ -97,7 +100,9 @@ def _read_whitened(
         choice.left_mean = source.array("left_mean", (n_left,))
         choice.right_mean = source.array("right_mean", (None,))
         known = choice.right_mean.shape[0]
-        choice.coefficients = source.array("coefficients", (choice.errors.shape[0], known, n_left))
+        choice.directions = source.array("directions", (known, None))
+        shape = choice.errors.shape[0], choice.directions.shape[1], n_left
+        choice.coefficients = source.array("coefficients", shape)
         if known > width or choice.errors.min() < 0.0:
             source.refuse("started_at", "not of this moment")
     source.close()
