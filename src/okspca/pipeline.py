@@ -21,7 +21,7 @@ from okspca.diagnostics.words import error_lines
 from okspca.errors import NotReadyError, NumericalError
 from okspca.features import FeatureMap, FourierMap
 from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
-from okspca.moments import CrossMoment, SubMoments, Target
+from okspca.moments import CrossMoment, MomentWindow, SubMoments, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
@@ -37,7 +37,14 @@ CHUNK_ROWS = 256
 FIRST_ANCHOR = 64
 ANCHOR_RETRY = 8
 # The parts whose arrays learning changes in place.
-LEARNING = ("input_standardizer", "target_standardizer", "moment", "sub_moments", "service_state")
+LEARNING = (
+    "input_standardizer",
+    "target_standardizer",
+    "moment",
+    "sub_moments",
+    "window",
+    "service_state",
+)
 
 
 class Pipeline(Readable):
@@ -59,6 +66,8 @@ class Pipeline(Readable):
         Keep an anchor that `embedding_basis` is rotated towards.
     stability : int
         Number of disjoint sub-moments to keep for :meth:`stability`; 0 keeps none.
+    window : int
+        Number of rows that the moment covers; 0 for all.
 
     Examples
     --------
@@ -84,11 +93,13 @@ class Pipeline(Readable):
         seed: int = 0,
         align: bool = False,
         stability: int = 0,
+        window: int = 0,
     ) -> None:
         self.input_standardizer, self.input_map = inputs
         self.target_standardizer, self.target_map = targets
         self.moment = moment
         self.sub_moments = SubMoments(stability, moment) if stability else None
+        self.window = MomentWindow(window, moment) if window else None
         self.service = service
         self.n_components = n_components
         self.align = align
@@ -297,6 +308,10 @@ class Pipeline(Readable):
             if compression is not None and self.moment.compression is None:
                 self.sub_moments.expand(compression)
             self.sub_moments.add(rows, clock)
+        if self.window is not None:
+            if compression is not None and self.moment.compression is None:
+                self.window.expand(compression)
+            self.window.add(rows, self.moment)
         self.rows += X.shape[0]
         self._lane = None
         self._follow(change)
@@ -333,7 +348,7 @@ class Pipeline(Readable):
         inputs = self.input_standardizer, self.input_map
         targets = self.target_standardizer, self.target_map
         needs_change = not self.service.scans and self._period() == 1
-        if needs_change or not Lane.fits(inputs, targets, self.moment):
+        if needs_change or self.window is not None or not Lane.fits(inputs, targets, self.moment):
             return None
         self._make_writable()
         inputs = self.input_standardizer, self.input_map
@@ -354,7 +369,7 @@ class Pipeline(Readable):
 
     def _next_due(self) -> int:
         """Return the next observation after which something other than learning happens."""
-        due = self.rows + CHUNK_ROWS
+        due = self.rows + (CHUNK_ROWS if self.window is None else self.window.room())
         period = self._period()
         if not self.service.scans and period is not None:
             due = min(due, (self.rows // period + 1) * period)

@@ -81,8 +81,11 @@ def test_rows_one_at_a_time_give_the_same_map() -> None:
     assert not single._pipeline.input_map.equals(OKSPCA(1, **SMALL).fit(X[:5], y[:5]).input_map_)  # type: ignore[union-attr]
 
 
-def test_once_final_the_model_is_one_that_had_the_map_from_the_start() -> None:
-    X, y = product(2500)
+def test_once_final_the_model_is_one_that_had_the_map_from_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "TIMES", (512, 1024))
+    X, y = product(1500)
     model = learned(OKSPCA(1, **SMALL), X, y, 300)
     options = {**SMALL, "relevance": None}
     plain = learned(OKSPCA(1, input_map=model.input_map_, **options), X, y, 300)
@@ -101,9 +104,10 @@ def test_inputs_that_do_not_matter_change_nothing() -> None:
     assert model.input_map_.equals(plain.input_map_)
 
 
-@pytest.mark.parametrize("place", [100, 600, 2100])
-def test_a_saved_search_goes_on(place: int) -> None:
-    X, y = product(2200)
+@pytest.mark.parametrize("place", [100, 600, 1100])
+def test_a_saved_search_goes_on(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TIMES", (512, 1024))
+    X, y = product(1200)
     model = OKSPCA(1, objective="whitened", **SMALL).partial_fit(X[:place], y[:place])
     twin, _ = model_from(OKSPCA, model_bytes(model))
     assert model_bytes(twin) == model_bytes(model)

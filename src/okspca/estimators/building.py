@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from okspca.errors import DataError
-from okspca.features import FeatureMap, FourierMap, OneHotMap
+from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
 from okspca.moments import CrossMoment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
@@ -23,6 +23,7 @@ from okspca.standardize import (
     Standardizer,
     VarianceRule,
 )
+from okspca.standardize_window import WindowStandardizer
 
 
 @dataclass
@@ -122,7 +123,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     target_map = (
         labels
         or model.target_map
-        or _drawn(model, pilot.Y.shape[1], width, bandwidths[1], seeds[1])
+        or _target_map(model, pilot.Y.shape[1], width, bandwidths[1], seeds[1])
     )
     return Pipeline(
         (inputs, input_map),
@@ -133,6 +134,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         seed=seeds[2],
         align=model.align,
         stability=model.get_params(deep=False)["stability"],
+        window=model.window or 0,
     )
 
 
@@ -153,6 +155,8 @@ def _standardizer(
     if model.standardize is None:
         return NoStandardizer()
     forgetting = model.forgetting if model.forget_standardizers else 1.0
+    if model.window and model.standardize == "causal" and model.forget_standardizers:
+        return WindowStandardizer(rows.shape[1], model.window, variance_rule(model.variance_floor))
     causal = CausalStandardizer(rows.shape[1], variance_rule(model.variance_floor), forgetting)
     if model.standardize == "causal":
         return causal
@@ -168,6 +172,17 @@ def _bandwidth(rule: str | float, rows: Floats, weights: Floats, like: Standardi
     if rule == "median":
         return median_distance(copy.deepcopy(like).scan(rows, weights))
     return float(rule)
+
+
+def _target_map(
+    model: Any, n_outputs: int, n_features: int, bandwidth: float, seed: int
+) -> FeatureMap:
+    """Make the features of a numeric response."""
+    if model.target_features == "chebyshev":
+        return ChebyshevMap(n_outputs)
+    if model.target_features == "raw":
+        return IdentityMap(n_outputs)
+    return _drawn(model, n_outputs, n_features, bandwidth, seed)
 
 
 def _drawn(model: Any, n_inputs: int, n_features: int, bandwidth: float, seed: int) -> FourierMap:

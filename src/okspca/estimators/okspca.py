@@ -65,6 +65,9 @@ class OKSPCA(
     bandwidth : {"sqrt-dim", "median"} or float, default="sqrt-dim"
         Bandwidth of the input kernel on standardised inputs.  "median" holds back the first 512
         rows, draws the map from them, then learns them in order.
+    target_features : {"fourier", "chebyshev", "raw"}, default="fourier"
+        Features of a numeric response: random Fourier features, the response with Chebyshev
+        polynomials of it up to degree 6, or the response alone; several outputs as well.
     target_bandwidth : {"sqrt-dim", "median"} or float, default=1.0
         Bandwidth of the target kernel on the standardised response.
     kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}, default="gaussian"
@@ -87,9 +90,9 @@ class OKSPCA(
     class_weighting : {"squared", "proportional", "balanced"}, default="squared"
         For "whitened": a class of share p counts p², as in the paper, p, or the same as any other.
     relevance : {"learned", None}, default=None
-        "learned" finds out on the first 2,048 rows which inputs matter and draws the map anew for
-        them after 512, 1,024 and 2,048 rows, where that predicts better.  The rows are kept until
-        then and learned again.
+        "learned" finds out on the first 4,096 rows which inputs matter and draws the map anew for
+        them after 512, 1,024, 2,048 and 4,096 rows, where that predicts better.  The rows are kept
+        until then and learned again.
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of
@@ -99,8 +102,11 @@ class OKSPCA(
         absolute floor of 1e-7, or an absolute variance of your own.
     forgetting : float, default=1.0
         Factor by which the past fades with every row; 1 forgets nothing.
+    window : int, optional
+        Learn from the last rows only: at most so many, and at least 15/16 of them.  Memory is that
+        of some 30 moments.  Cannot be combined with `forgetting` or `stability`.
     forget_standardizers : bool, default=True
-        Whether the factor acts on the standardisers too.
+        Whether the factor, or the window, acts on the standardisers too.
     stability : int, default=0
         Number of disjoint sub-moments to keep beside the moment, from which :meth:`stability`
         estimates the statistical error (8 is a good number).  Each row then changes one of them
@@ -166,6 +172,7 @@ class OKSPCA(
         n_target_features: int | None = None,
         task: str = "auto",
         bandwidth: str | float = "sqrt-dim",
+        target_features: str = "fourier",
         target_bandwidth: str | float = 1.0,
         kernel: str = "gaussian",
         sampling: str = "plain",
@@ -177,6 +184,7 @@ class OKSPCA(
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
+        window: int | None = None,
         forget_standardizers: bool = True,
         stability: int = 0,
         align: bool = False,
@@ -192,6 +200,7 @@ class OKSPCA(
         self.n_target_features = n_target_features
         self.task = task
         self.bandwidth = bandwidth
+        self.target_features = target_features
         self.target_bandwidth = target_bandwidth
         self.kernel = kernel
         self.sampling = sampling
@@ -203,6 +212,7 @@ class OKSPCA(
         self.standardize = standardize
         self.variance_floor = variance_floor
         self.forgetting = forgetting
+        self.window = window
         self.forget_standardizers = forget_standardizers
         self.stability = stability
         self.align = align
@@ -304,10 +314,15 @@ class OKSPCA(
         Coordinates are ``U^T phi(x)``, uncentred.
         """
         pipeline = self._ready()
+        _warn_of_zero_columns(pipeline)
+        return self._embedded(X)
+
+    def _embedded(self, X: ArrayLike) -> Floats:
+        """Embed rows; checks them first."""
+        pipeline = self._ready()
         checked = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_values(checked, "X")
         standardizer, columns = pipeline.read(Pipeline.embedding)
-        _warn_of_zero_columns(pipeline)
         embedding = np.empty((checked.shape[0], pipeline.n_components))
         for start in range(0, checked.shape[0], CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)

@@ -7,6 +7,7 @@ import numpy as np
 
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.fourier import KERNELS, SAMPLINGS
+from okspca.moments.moment_window import N_BLOCKS
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.whitening import SMALLEST_RIDGE
 from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
@@ -20,6 +21,7 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "objective": ("covariance", "whitened"),
     "class_weighting": tuple(CLASS_WEIGHTING),
     "relevance": (None, "learned"),
+    "target_features": ("fourier", "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
 }
 POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
@@ -54,6 +56,7 @@ def check_parameters(model: Any) -> None:
     if not (is_positive(model.forgetting) and model.forgetting <= 1.0):
         reject("forgetting", model.forgetting, "a number above 0 and at most 1")
     _check_objective(model)
+    _check_window(model)
     groups = model.get_params(deep=False)["stability"]
     if not isinstance(groups, numbers.Integral) or int(groups) not in GROUPS:
         even = f"0 (off) or an even whole number from {GROUPS[1]} to {GROUPS[-1]}"
@@ -80,6 +83,18 @@ def _check_objective(model: Any) -> None:
     solved = solver in ("exact", "exact-snapshot") if isinstance(solver, str) else False
     if not (solved or isinstance(solver, Exact | ExactSnapshot)):
         reject("solver", solver, "'exact' where objective='whitened'")
+
+
+def _check_window(model: Any) -> None:
+    """Check the window and what cannot go with it."""
+    if model.window is None:
+        return
+    if not is_count(model.window) or model.window < N_BLOCKS:
+        reject("window", model.window, f"None or a whole number of at least {N_BLOCKS}")
+    if model.forgetting != 1.0:
+        reject("forgetting", model.forgetting, "1 where a window is given")
+    if model.get_params(deep=False)["stability"]:
+        reject("stability", model.stability, "0 where a window is given")
 
 
 def check_width(n_components: int, n_features: int) -> None:

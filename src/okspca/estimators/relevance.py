@@ -1,17 +1,17 @@
 r"""Learning along the stream which inputs matter, and drawing the map anew for them.
 
-After 512, 1,024 and 2,048 rows, the map is put to the test on the rows so far, which are kept until
-then.  A ridge regression on the first three quarters of them predicts the last quarter; the ridge
+After 512, 1,024, 2,048 and 4,096 rows, the map is put to the test on the rows so far, which are
+kept until then.  A ridge regression on the first three quarters of them predicts the last quarter; the ridge
 is the best of a grid.  With the share e of the variance that is not predicted, what counts are the
 odds (1 - e) / e.
 
-The gradients of that regression tell which inputs matter (:mod:`okspca.features.relevance`).  Three
-maps are tried whose inputs are rescaled accordingly, with half, the same and twice the steepness.
+The gradients of that regression tell which inputs matter (:mod:`okspca.features.relevance`).  Five
+maps are tried whose inputs are rescaled accordingly, with half to twice the steepness.
 The best of them replaces the map in use only if it raises the odds by 2 %; if it does, the same is
 tried once more from there, three times at most.
 
 A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
-in their order.  After 2,048 rows the map is final, and the rows are let go.  So from then on the
+in their order.  After 4,096 rows the map is final, and the rows are let go.  So from then on the
 model is what one would have had with this map from the first row on, and memory is bounded.
 """
 
@@ -28,8 +28,8 @@ from okspca.numerics.whitening import ridge_coefficients, ridge_factor
 from okspca.pipeline import Pipeline
 
 #: Row numbers after which the map is tested; after the last, it is final.
-TIMES = (512, 1024, 2048)
-FACTORS = (0.5, 1.0, 2.0)
+TIMES = (512, 1024, 2048, 4096)
+FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)
 ROUNDS = 3
 #: What a new map must multiply the odds by.
 GAIN = 1.02

@@ -49,7 +49,13 @@ _KNOWN = ("_intake", "_pipeline", "_pilot", "_search", "n_features_in_", "featur
 _OUTPUT = "_sklearn_output_config"
 #: Parameters that came after the first files were written, with the value that changes nothing;
 #: they are written only where they have another.
-ADDED: dict[str, Any] = {"ridge": "auto", "class_weighting": "squared", "relevance": None}
+ADDED: dict[str, Any] = {
+    "ridge": "auto",
+    "class_weighting": "squared",
+    "relevance": None,
+    "target_features": "fourier",
+    "window": None,
+}
 
 
 def save_model(
@@ -116,7 +122,8 @@ def _bytes(model: Any, pipeline: Pipeline | None, stream: StreamRecord | None) -
     sink.put("estimator", type(model).__name__)
     write_stream(sink, stream)
     parameters = model.get_params(deep=False)
-    unknown = set(vars(model)) - set(parameters) - {*_KNOWN, _OUTPUT}
+    fixed: frozenset[str] = getattr(type(model), "_FIXED", frozenset())
+    unknown = set(vars(model)) - set(parameters) - fixed - {*_KNOWN, _OUTPUT}
     if unknown:
         message = f"The model cannot be saved: its attribute {min(unknown)} has no form on disk."
         raise StateError(message)
@@ -132,7 +139,7 @@ def _bytes(model: Any, pipeline: Pipeline | None, stream: StreamRecord | None) -
 def _write_parameters(sink: Sink, parameters: dict[str, Any]) -> None:
     """Write the parameters; objects among them are written whole."""
     for name, value in parameters.items():
-        if name in ADDED and value == ADDED[name]:
+        if name in ADDED and type(value) in (str, type(None)) and value == ADDED[name]:
             continue
         if isinstance(value, FeatureMap):
             write_map(sink.inside(name), value)

@@ -241,6 +241,19 @@ class CrossMoment:
         """Show sub-moments in the coordinates in which services see this moment: here, as kept."""
         return groups
 
+    def block_like(self) -> "CrossMoment":
+        """Make an empty moment for some of the rows of this one, in its stored coordinates."""
+        return CrossMoment(self._left_mean.shape[0], self._width)
+
+    def adopt(self, other: "CrossMoment") -> None:
+        """Take over what another moment in these stored coordinates holds; the clock goes on."""
+        theirs, mine, rows = other.arrays, self.arrays, self._totals[ROWS]
+        width = other.width
+        mine.sums[...], mine.right_mean[...] = 0.0, 0.0
+        mine.sums[:width], mine.right_mean[:width] = theirs.sums, theirs.right_mean
+        mine.left_mean[...], mine.totals[...] = theirs.left_mean, theirs.totals
+        mine.totals[ROWS] = rows
+
     def _empty(self, n_right: int) -> Self:
         """Make an empty moment of the same kind."""
         n_left = self._left_mean.shape[0]
@@ -322,6 +335,7 @@ class CrossMoment:
             self._buffer = grown
         self._right_mean = np.pad(self._right_mean, (0, width - self._width))
         self._width = width
+        self._n_right = max(self._n_right, width)
         self.renew_views()
 
     def __getstate__(self) -> dict[str, Any]:

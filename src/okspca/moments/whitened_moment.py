@@ -128,6 +128,24 @@ class WhitenedMoment(CrossMoment):
             moved.choice.drop_round()
         return moved
 
+    def transformed(self, basis: Floats) -> CrossMoment:
+        """Return a copy whose target coordinates are ``basis`` times the stored ones."""
+        turned = self._block(basis.shape[0])
+        turned.adopt(super().transformed(basis))
+        turned.arrays.totals[...] = self._totals
+        turned.covariance = copied(self.covariance)
+        return turned
+
+    def block_like(self) -> CrossMoment:
+        """Make an empty moment for some of the rows of this one, in its stored coordinates."""
+        return self._block(self.width)
+
+    def adopt(self, other: CrossMoment) -> None:
+        """Take over what another moment in these stored coordinates holds; the clock goes on."""
+        super().adopt(other)
+        if isinstance(other, WhitenedMoment):
+            self.covariance = copied(other.covariance)
+
     def target(self) -> Target:
         """Snapshot of the whitened moment for services."""
         plain = super().target()
@@ -207,6 +225,10 @@ class WhitenedMoment(CrossMoment):
             return np.ones(self.width)
         # A class that no row has had has a column of zeros, whatever it counts.
         return np.where(shares > 0.0, np.maximum(shares, 1e-300) ** -power, 0.0)
+
+    def _block(self, width: int) -> "WhitenedMoment":
+        """Make an empty moment that is only ever merged, so it needs no choice of a ridge."""
+        return WhitenedMoment(self._left_mean.shape[0], width, ridge=1.0)
 
     def _empty(self, n_right: int) -> Self:
         """Make an empty moment of the same kind."""
