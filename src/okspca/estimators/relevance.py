@@ -1,9 +1,9 @@
 r"""Learning along the stream which inputs matter, and drawing the map anew for them.
 
 After 512, 1,024, 2,048 and 4,096 rows, the map is put to the test on the rows so far, which are
-kept until then.  A ridge regression on the first three quarters of them predicts the last quarter; the ridge
-is the best of a grid.  With the share e of the variance that is not predicted, what counts are the
-odds (1 - e) / e.
+kept until then.  A ridge regression on the first three quarters of them predicts the last quarter;
+the ridge is the best of a grid.  With the share e of the variance that is not predicted, what
+counts are the odds (1 - e) / e.
 
 The gradients of that regression tell which inputs matter (:mod:`okspca.features.relevance`).  Five
 maps are tried whose inputs are rescaled accordingly, with half to twice the steepness.
