@@ -23,7 +23,7 @@ LEAD = (
 CAPTION = "Largest angle to the true directions at the time, median over seeds."
 NOTE = (
     "Steady: median angle before the first change. Recovery: windows from the end of a change to "
-    "where the angle stays within 10 degrees of steady; then, until it is first below 5 and 2 degrees. "
+    "where the angle stays within 10 degrees of steady; then, until it first is below 5 and 2. "
     "Medians and largest values over seeds and changes; – means never."
 )
 

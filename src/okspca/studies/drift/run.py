@@ -21,7 +21,7 @@ from okspca.studies.drift.setting import (
 )
 from okspca.studies.rows import Row
 
-LOOK_EVERY = WINDOW // 50
+LOOK_EVERY = WINDOW // 20
 CHECK_EVERY = WINDOW // 4
 #: Looks from here to the first change tell the steady error, in windows.
 STEADY_FROM = 3.0

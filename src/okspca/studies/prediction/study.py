@@ -108,7 +108,7 @@ def reproduce_beyond(
     start = time.perf_counter()
     tasks = [resolved(name).name for name in plan.tasks]
     settings = {"study": "prediction beyond the paper", "version": 1, "quick": plan.quick}
-    file = RowFile(out / "rows.jsonl", {**settings, "har": _har_name(tasks)})
+    file = RowFile(out / "rows.jsonl", settings)
     cells: list[Cell] = [
         {"task": task, "seed": seed, "quick": plan.quick}
         for task in LONGEST_FIRST
