@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.random import RandomState
 from typer.testing import CliRunner
 
@@ -37,9 +38,9 @@ def test_times_are_counted_from_the_end_of_a_change() -> None:
     angles[130:] = 1.5
     found = times(scenario, angles.tolist())
     assert found["steady"] == 3.0
-    assert found["recovery"] == [1.05]
-    assert found["to_5"] == [1.05]
-    assert found["to_2"] == [2.55]
+    assert found["recovery"] == pytest.approx([1.05])
+    assert found["to_5"] == pytest.approx([1.05])
+    assert found["to_2"] == pytest.approx([2.55])
     assert times(scenario, [3.0] * 80 + [60.0] * 80)["recovery"] == [None]
 
 

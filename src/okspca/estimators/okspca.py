@@ -140,7 +140,7 @@ class OKSPCA(
         Rows learned.
     input_map_, target_map_ : FeatureMap
         The maps in use.
-    relevance_ : ndarray of shape (n_features_in_,)
+    relevance_ : ndarray of shape (d,)
         Share of each input in what matters (``relevance="learned"``, after 512 rows).
     input_standardizer_, target_standardizer_ : Standardizer
         The standardisers in use.

@@ -5,10 +5,12 @@ kept until then.  A ridge regression on the first three quarters of them predict
 the ridge is the best of a grid.  With the share e of the variance that is not predicted, what
 counts are the odds (1 - e) / e.
 
-The gradients of that regression tell which inputs matter (:mod:`okspca.features.relevance`).  Five
-maps are tried whose inputs are rescaled accordingly, with half to twice the steepness.
-The best of them replaces the map in use only if it raises the odds by 2 %; if it does, the same is
-tried once more from there, three times at most.
+The gradients of that regression tell which inputs matter (:mod:`okspca.features.relevance`).  Maps
+are tried whose inputs are rescaled accordingly, at three levels of steepness; the best of them is
+the start of the next of three rounds, better or not, since relevance often takes more than one to
+show.  All this is done twice, from the map in use and from the map as it was drawn: an input that
+was once thought not to matter would otherwise never come back.  The best map of all replaces the
+one in use only if it raises the odds by 2 %.
 
 A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
 in their order.  After 4,096 rows the map is final, and the rows are let go.  So from then on the
@@ -29,7 +31,7 @@ from okspca.pipeline import Pipeline
 
 #: Row numbers after which the map is tested; after the last, it is final.
 TIMES = (512, 1024, 2048, 4096)
-FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)
+FACTORS = (0.6, 1.0, 1.6)
 ROUNDS = 3
 #: What a new map must multiply the odds by.
 GAIN = 1.02
@@ -39,9 +41,10 @@ _SMALLEST = 1e-3
 
 
 class Trial(NamedTuple):
-    """One map on trial: its odds, the ridge that gave them, and the relevance of the inputs."""
+    """One map on trial: odds, error and ridge of its prediction, and relevance of the inputs."""
 
     odds: float
+    error: float
     ridge: float
     relevance: Floats
     scales: Floats
@@ -143,21 +146,25 @@ def tested(blank: Pipeline, rows: Rows, scales: Floats) -> Trial:
     if fresh.moment.labels:
         T = fresh.target_map.transform(T)
     base = _base(blank)
-    best = _tried(base, scales, (Z, T, rows.weights), RIDGES)
+    data = Z, T, rows.weights
+    starts = [_tried(base, scales, data, RIDGES)]
+    if not np.array_equal(scales, np.ones_like(scales)):
+        starts.append(_tried(base, np.ones_like(scales), data, RIDGES))
+    best = max((_searched(base, start, data) for start in starts), key=lambda trial: trial.odds)
+    return best if best.odds >= GAIN * starts[0].odds else starts[0]
+
+
+def _searched(base: FourierMap, trial: Trial, data: tuple[Floats, Floats, Floats]) -> Trial:
+    """Follow the relevance from one map for some rounds; return the best trial met."""
+    met = [trial]
     for _ in range(ROUNDS):
-        steepness = float(np.sqrt(np.mean(best.scales**2)))
-        near = [ridge for ridge in RIDGES if 0.05 < ridge / best.ridge < 20.0]
-        trials = [
-            _tried(
-                base, factor * steepness * input_scales(best.relevance), (Z, T, rows.weights), near
-            )
-            for factor in FACTORS
-        ]
-        winner = max(trials, key=lambda trial: trial.odds)
-        if not winner.odds >= GAIN * best.odds:
-            break
-        best = winner
-    return best
+        steepness = float(np.sqrt(np.mean(trial.scales**2)))
+        near = [ridge for ridge in RIDGES if 0.05 < ridge / trial.ridge < 20.0]
+        rescaling = steepness * input_scales(trial.relevance)
+        tried = [_tried(base, factor * rescaling, data, near) for factor in FACTORS]
+        trial = min(tried, key=lambda one: one.error)
+        met.append(trial)
+    return max(met, key=lambda one: one.odds)
 
 
 def _base(blank: Pipeline) -> FourierMap:
@@ -193,4 +200,4 @@ def _tried(
     odds = (
         0.0 if total <= 0.0 else max(total - error, _SMALLEST * total) / max(error, 1e-12 * total)
     )
-    return Trial(odds, ridge, relevance(feature_map, Bt.T, Z[:learn]), scales)
+    return Trial(odds, error, ridge, relevance(feature_map, Bt.T, Z[:learn]), scales)
