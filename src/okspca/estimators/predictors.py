@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from okspca.estimators.okspca import OKSPCA
@@ -185,6 +186,8 @@ forgetting, stability, random_state
         """Admit a block, then learn it; only labels are admitted."""
         if y is not None:
             array = np.asarray(y)
+            if array.dtype.kind == "f":
+                assert_all_finite(array, input_name="y")
             check_classification_targets(array)
             if array.ndim == 2 and array.shape[1] == 1:
                 message = "A column-vector y was passed when a 1d array was expected."
