@@ -96,12 +96,12 @@ def test_once_final_the_model_is_one_that_had_the_map_from_the_start(
     assert model._search.n_held == 0
 
 
-def test_inputs_that_do_not_matter_change_nothing() -> None:
-    random = RandomState(0)
-    X, y = random.normal(size=(600, 3)), random.normal(size=600)
-    model = OKSPCA(1, **SMALL).partial_fit(X, y)
+def test_a_map_that_gains_too_little_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = product(600)
     plain = OKSPCA(1, **{**SMALL, "relevance": None}).partial_fit(X, y)
-    assert model.input_map_.equals(plain.input_map_)
+    assert not OKSPCA(1, **SMALL).partial_fit(X, y).input_map_.equals(plain.input_map_)
+    monkeypatch.setattr(module, "GAIN", 1e9)
+    assert OKSPCA(1, **SMALL).partial_fit(X, y).input_map_.equals(plain.input_map_)
 
 
 @pytest.mark.parametrize("place", [100, 600, 1100])
