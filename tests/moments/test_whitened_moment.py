@@ -205,6 +205,10 @@ def test_noise_is_given_a_larger_ridge_than_a_clear_signal() -> None:
     assert ridges[0] < 1e-3 < ridges[1]
 
 
+def test_an_empty_moment_is_no_target() -> None:
+    assert WhitenedMoment(3, 2).target().is_zero
+
+
 def test_a_copy_does_not_follow() -> None:
     X, Y = pairs(0)
     moment = learned(WhitenedMoment(5, 3), X, Y)

@@ -214,7 +214,7 @@ class WhitenedMoment(CrossMoment):
 
     def _smallest_root(self) -> float:
         """Lower bound on the square root of the smallest eigenvalue of what is factored."""
-        unit = float(np.trace(self.covariance.sums)) / (self.covariance.sums.shape[0] * self.weight)
+        unit = float(np.trace(self.covariance.mean_square(self.weight))) / len(self._left_mean)
         return float(np.sqrt(self.ridge_in_use * (unit if unit > 0.0 else 1.0)))
 
     def _column_weights(self) -> Floats:
