@@ -19,12 +19,14 @@ if TYPE_CHECKING:
         RankWarning,
         StateError,
     )
-    from okspca.estimators import OKSPCA
+    from okspca.estimators import OKSPCA, OKSPCAClassifier, OKSPCARegressor
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "OKSPCA": "okspca.estimators",
+    "OKSPCAClassifier": "okspca.estimators",
+    "OKSPCARegressor": "okspca.estimators",
     "Basis": "okspca.basis",
     "Certificate": "okspca.diagnostics",
     "ConditionError": "okspca.errors",
@@ -47,6 +49,8 @@ __all__ = [
     "MergeError",
     "NotReadyError",
     "NumericalError",
+    "OKSPCAClassifier",
+    "OKSPCARegressor",
     "RankWarning",
     "Stability",
     "StateError",

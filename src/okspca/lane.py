@@ -100,6 +100,8 @@ class Lane:
     def fits(inputs: Side, targets: Side, moment: CrossMoment) -> bool:
         """Whether a pipeline is of the kind this serves."""
         standardizer, input_map = inputs
+        if type(moment) is not CrossMoment:
+            return False
         if type(standardizer) is not CausalStandardizer or type(input_map) is not FourierMap:
             return False
         if isinstance(targets[1], OneHotMap):

@@ -19,6 +19,9 @@ def check_merge(mine: Pipeline, theirs: Pipeline) -> None:
             "pool models made with the same stability."
         )
         raise MergeError(message)
+    if mine.window is not None or theirs.window is not None:
+        message = "Models with a window cannot be pooled: their rows have no common order."
+        raise MergeError(message)
     if mine.service != theirs.service or mine.n_components != theirs.n_components:
         message = "The models differ in their solver or number of components."
         raise MergeError(message)

@@ -21,7 +21,7 @@ from okspca.diagnostics.words import error_lines
 from okspca.errors import NotReadyError, NumericalError
 from okspca.features import FeatureMap, FourierMap
 from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
-from okspca.moments import CrossMoment, SubMoments, Target
+from okspca.moments import CrossMoment, MomentWindow, SubMoments, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
@@ -40,7 +40,14 @@ NEVER = 1 << 62
 FLOAT64 = np.dtype(np.float64)
 ANCHOR_RETRY = 8
 # The parts whose arrays learning changes in place.
-LEARNING = ("input_standardizer", "target_standardizer", "moment", "sub_moments", "service_state")
+LEARNING = (
+    "input_standardizer",
+    "target_standardizer",
+    "moment",
+    "sub_moments",
+    "window",
+    "service_state",
+)
 
 
 class Pipeline(Readable):
@@ -62,6 +69,8 @@ class Pipeline(Readable):
         Keep an anchor that `embedding_basis` is rotated towards.
     stability : int
         Number of disjoint sub-moments to keep for :meth:`stability`; 0 keeps none.
+    window : int
+        Number of rows that the moment covers; 0 for all.
 
     Examples
     --------
@@ -87,11 +96,13 @@ class Pipeline(Readable):
         seed: int = 0,
         align: bool = False,
         stability: int = 0,
+        window: int = 0,
     ) -> None:
         self.input_standardizer, self.input_map = inputs
         self.target_standardizer, self.target_map = targets
         self.moment = moment
         self.sub_moments = SubMoments(stability, moment) if stability else None
+        self.window = MomentWindow(window, moment) if window else None
         self.service = service
         self.n_components = n_components
         self.align = align
@@ -202,7 +213,11 @@ class Pipeline(Readable):
         return Basis.of(rows.T, norms, built_at=self.rows, certificate=certificate)
 
     def embedding_basis(self) -> Floats:
-        """Columns that embeddings use (D_x x k): maintained, or requested and padded with zeros."""
+        """Weights of the features that embeddings use (D_x x k)."""
+        return self.moment.feature_weights(self.delivered_columns())
+
+    def delivered_columns(self) -> Floats:
+        """Columns as services deliver them: maintained, or requested and padded with zeros."""
         basis = self.maintained()
         vectors = basis.vectors
         if self.align and self.anchor is not None and basis.rank and self.anchor.shape[1]:
@@ -240,6 +255,7 @@ class Pipeline(Readable):
             message = "No sub-moments were kept; make the model with stability=8."
             raise NotReadyError(message)
         groups = self.sub_moments.arrays(self.moment.rows)
+        groups = self.moment.in_target_coordinates(groups)
         return estimate_stability(self.rows, groups, self.n_components, self.target().is_zero)
 
     def error_lines(self) -> str:
@@ -296,6 +312,10 @@ class Pipeline(Readable):
             if compression is not None and self.moment.compression is None:
                 self.sub_moments.expand(compression)
             self.sub_moments.add(rows, clock)
+        if self.window is not None:
+            if compression is not None and self.moment.compression is None:
+                self.window.expand(compression)
+            self.window.add(rows, self.moment)
         self.rows += X.shape[0]
         self._lane = None
         self._follow(change)
@@ -341,14 +361,14 @@ class Pipeline(Readable):
         if not self.service.scans and period is not None and self.rows % period == 0:
             self.service.observe(self.service_state, self.moment, change, self.rows)
         if self.align and self._next_anchor(self.rows - 1) == self.rows:
-            self.anchor = frozen(self.embedding_basis())
+            self.anchor = frozen(self.delivered_columns())
 
     def _open_lane(self) -> Lane | None:
         """Bind the fused kernel, where this pipeline is of the kind it serves."""
         inputs = self.input_standardizer, self.input_map
         targets = self.target_standardizer, self.target_map
         needs_change = not self.service.scans and self._period() == 1
-        if needs_change or not Lane.fits(inputs, targets, self.moment):
+        if needs_change or self.window is not None or not Lane.fits(inputs, targets, self.moment):
             return None
         self._make_writable()
         inputs = self.input_standardizer, self.input_map
@@ -369,7 +389,8 @@ class Pipeline(Readable):
 
     def _next_due(self) -> int:
         """Return the next observation after which something other than learning happens."""
-        due = min(self.rows + CHUNK_ROWS, self._next_turn(self.rows))
+        room = CHUNK_ROWS if self.window is None else self.window.room()
+        due = min(self.rows + room, self._next_turn(self.rows))
         period = self._period()
         if not self.service.scans and period is not None:
             due = min(due, (self.rows // period + 1) * period)
@@ -380,7 +401,7 @@ class Pipeline(Readable):
 
         Four times in each doubling from 64 on: 64, 80, 96, 112, 128, 160, ...
         """
-        if self.moment.compression is None:
+        if self.moment.compression is None or self.window is not None:
             return NEVER
         step = max(FIRST_TURN, (1 << t.bit_length()) // 2) // TURNS_PER_DOUBLING
         return max(FIRST_TURN, (t // step + 1) * step)

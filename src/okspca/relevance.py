@@ -15,6 +15,7 @@ import numpy as np
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.features import FeatureMap, FourierMap, IdentityMap
+from okspca.features.relevance import gradients
 from okspca.numerics.arrays import Floats
 
 CHUNK = 512
@@ -50,7 +51,4 @@ def _gradients(feature_map: FeatureMap, S: Floats, U: Floats) -> Floats:
     if not isinstance(feature_map, FourierMap):
         message = f"The relevance of inputs is not known for a {type(feature_map).__name__}."
         raise DataError(message)
-    W = feature_map.weights
-    amplitude = np.sqrt(2.0 / feature_map.n_features)
-    slopes = -amplitude * np.sin(S @ W.T + feature_map.phases)
-    return np.stack([(slopes * u) @ W for u in U.T])
+    return np.stack(list(gradients(feature_map, U, S)))

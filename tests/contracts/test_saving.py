@@ -144,3 +144,28 @@ def test_pooled_models_are_saved() -> None:
     for model in (pooled, twin):
         model.partial_fit(X, y)
     assert state_of(twin) == state_of(pooled)
+
+
+@cases(("exact",))
+@given(data=st.data())
+@contract(4)
+def test_whitened_models_are_saved_whole(case: Case, data: st.DataObject) -> None:
+    """A fixed ridge and a chosen one, before, during and after a round of the choice."""
+    stream = data.draw(streams(case.task, least=12, most=100))
+    place = data.draw(st.integers(1, stream.n - 1))
+    options = {
+        "objective": "whitened",
+        "ridge": data.draw(st.sampled_from(("auto", 0.01))),
+        "class_weighting": data.draw(st.sampled_from(("squared", "balanced"))),
+        "forgetting": data.draw(st.sampled_from((1.0, 0.97))),
+    }
+    model = make(case, stream, data.draw(modes), **options)
+    learn(model, stream, rows=slice(place))
+    twin = reloaded(model)
+    assert answers(twin) == answers(model)
+    assert model_bytes(twin) == model_bytes(model)
+    for one in (model, twin):
+        learn(one, stream, rows=slice(place, None))
+        learn_singly(one, stream, rows=slice(3))
+    assert state_of(twin) == state_of(model)
+    assert answers(twin) == answers(model)

@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from okspca import OKSPCA
+from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
 from okspca.services import Adam, Cached
 
 pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
@@ -43,6 +43,9 @@ CAUSAL: list[Any] = [
     OKSPCA(n_random_features=32, solver="projected-gradient", random_state=0),
     OKSPCA(n_random_features=32, solver="cached", random_state=0),
     OKSPCA(n_random_features=32, solver="warm-block", align=True, random_state=0),
+    OKSPCA(n_random_features=32, objective="whitened", relevance="learned", random_state=0),
+    OKSPCARegressor(n_random_features=32, random_state=0),
+    OKSPCAClassifier(n_random_features=32, random_state=0),
 ]
 # Trackers step once per row whatever its weight: only the others can be weight-equivalent.
 ORDER_FREE: list[Any] = [

@@ -39,6 +39,15 @@ SERVING = (
     "sklearn-features",
     "sklearn-pca",
 )
+#: Each option, set against the plain covariance objective.
+OPTIONS = (
+    "ours-whitened",
+    "ours-relevance",
+    "ours-forgetting",
+    "ours-window",
+    "ours-stability",
+    "plain-blocks",
+)
 SCALING = ("ours", "ours-ingest", "paper-exact", "paper-adam", "paper-accumulate")
 
 
@@ -199,6 +208,7 @@ def _special() -> list[Cell]:
     trackers = ("ours-adam", "ours-adam-blocks", "paper-adam")
     return [
         Cell("ingest/R256", wide, None, (*learners, "paper-accumulate"), BLOCK, 8 * BLOCK, BLOCK),
+        Cell("options/R256", wide, None, OPTIONS, BLOCK, 8 * BLOCK, BLOCK),
         Cell("row/R256", wide, None, ("ours", "paper-accumulate"), WARM_UP, 1000, 50),
         Cell("adam/R256/every-1", wide, each, trackers[::2], WARM_UP, 400, 100, True),
         Cell("adam/R256/never", wide, None, trackers, WARM_UP, 512, 64),

@@ -12,6 +12,7 @@ from okspca.bench.contenders import (
     Ours,
     OursByBlock,
     OursIngest,
+    OursOption,
     OursRequest,
     Paper,
 )
@@ -57,6 +58,14 @@ ENTRIES: dict[str, Entry] = {
     "ours": Entry("okspca, row by row", Ours),
     "ours-blocks": Entry("okspca, in blocks", OursByBlock),
     "ours-uncertified": Entry("okspca, no certificate", partial(Ours, certify=False)),
+    "ours-whitened": Entry("okspca, whitened", partial(OursOption, objective="whitened")),
+    "ours-relevance": Entry(
+        "okspca, relevance learned on the way", partial(OursOption, relevance="learned")
+    ),
+    "ours-forgetting": Entry("okspca, forgetting", partial(OursOption, forgetting=0.999)),
+    "ours-window": Entry("okspca, window of 1,024 rows", partial(OursOption, window=1024)),
+    "ours-stability": Entry("okspca, stability", partial(OursOption, stability=8)),
+    "plain-blocks": Entry("okspca without options, in blocks", OursByBlock),
     "ours-ingest": Entry("okspca, learning only", OursIngest),
     "ours-adam": Entry("okspca Adam", our_adam),
     "ours-adam-blocks": Entry("okspca Adam, in blocks", partial(_adam, kind=OursByBlock)),

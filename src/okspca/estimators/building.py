@@ -8,12 +8,12 @@ import numpy as np
 from numpy.random import RandomState
 
 from okspca.errors import DataError
-from okspca.features import FeatureMap, FourierMap, OneHotMap
+from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
-from okspca.moments import CrossMoment, TargetCompression
+from okspca.moments import CrossMoment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import Pipeline
-from okspca.services import BY_NAME, Service
+from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
 from okspca.standardize import (
     PAPER,
     RELATIVE,
@@ -23,6 +23,7 @@ from okspca.standardize import (
     Standardizer,
     VarianceRule,
 )
+from okspca.standardize_window import WindowStandardizer
 
 
 @dataclass
@@ -40,6 +41,10 @@ class Rows:
     def first(self, n: int) -> "Rows":
         """Return the first ``n`` rows."""
         return Rows(self.X[:n], self.Y[:n], self.weights[:n])
+
+    def between(self, start: int, stop: int) -> "Rows":
+        """Return some of the rows."""
+        return Rows(self.X[start:stop], self.Y[start:stop], self.weights[start:stop])
 
     def followed_by(self, other: "Rows") -> "Rows":
         """Return these rows and then the other ones."""
@@ -77,6 +82,14 @@ def resolve_service(solver: str | Service[Any]) -> Service[Any]:
     return BY_NAME[solver]() if isinstance(solver, str) else solver
 
 
+def service_of(model: Any) -> Service[Any]:
+    """Return the service of a model; other objectives than the covariance are solved as shown."""
+    service = resolve_service(model.solver)
+    if model.objective == "covariance" or type(service) is not Exact:
+        return service
+    return ExactSnapshot()
+
+
 def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
     """Raise where a ready-made part takes another number of columns than the data have."""
     for name, data, n_columns in (("input", "X", n_inputs), ("target", "y", n_outputs)):
@@ -110,17 +123,18 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     target_map = (
         labels
         or model.target_map
-        or _drawn(model, pilot.Y.shape[1], width, bandwidths[1], seeds[1])
+        or _target_map(model, pilot.Y.shape[1], width, bandwidths[1], seeds[1])
     )
     return Pipeline(
         (inputs, input_map),
         (targets, target_map),
         _moment(model, input_map, target_map),
-        resolve_service(model.solver),
+        service_of(model),
         n_components=model.n_components,
         seed=seeds[2],
         align=model.align,
         stability=model.get_params(deep=False)["stability"],
+        window=model.window or 0,
     )
 
 
@@ -141,6 +155,8 @@ def _standardizer(
     if model.standardize is None:
         return NoStandardizer()
     forgetting = model.forgetting if model.forget_standardizers else 1.0
+    if model.window and model.standardize == "causal" and model.forget_standardizers:
+        return WindowStandardizer(rows.shape[1], model.window, variance_rule(model.variance_floor))
     causal = CausalStandardizer(rows.shape[1], variance_rule(model.variance_floor), forgetting)
     if model.standardize == "causal":
         return causal
@@ -156,6 +172,17 @@ def _bandwidth(rule: str | float, rows: Floats, weights: Floats, like: Standardi
     if rule == "median":
         return median_distance(copy.deepcopy(like).scan(rows, weights))
     return float(rule)
+
+
+def _target_map(
+    model: Any, n_outputs: int, n_features: int, bandwidth: float, seed: int
+) -> FeatureMap:
+    """Make the features of a numeric response."""
+    if model.target_features == "chebyshev":
+        return ChebyshevMap(n_outputs)
+    if model.target_features == "raw":
+        return IdentityMap(n_outputs)
+    return _drawn(model, n_outputs, n_features, bandwidth, seed)
 
 
 def _drawn(model: Any, n_inputs: int, n_features: int, bandwidth: float, seed: int) -> FourierMap:
@@ -175,10 +202,19 @@ def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> CrossM
     compression = None
     if model.compress and isinstance(target_map, FourierMap) and target_map.n_inputs == 1:
         compression = TargetCompression(target_map.n_features)
-    return CrossMoment(
-        input_map.n_features,
-        target_map.n_features,
-        forgetting=model.forgetting,
-        labels=isinstance(target_map, OneHotMap),
-        compression=compression,
+    sizes = input_map.n_features, target_map.n_features
+    settings = {
+        "forgetting": model.forgetting,
+        "labels": isinstance(target_map, OneHotMap),
+        "compression": compression,
+    }
+    if model.objective == "covariance":
+        return CrossMoment(*sizes, **settings)
+    ridge = None if model.ridge == "auto" else float(model.ridge)
+    return WhitenedMoment(
+        *sizes,
+        ridge=ridge,
+        class_weighting=model.class_weighting,
+        n_directions=model.n_components,
+        **settings,
     )

@@ -67,6 +67,15 @@ class FittedAttributes:
         return self._fitted("target_map_").target_map
 
     @property
+    def relevance_(self) -> Floats:
+        """Share of each input in the squared gradient of the prediction; they sum to one."""
+        search = self.__dict__.get("_search")
+        if search is None or search.relevance is None:
+            message = "relevance_ exists with relevance='learned', after 512 rows."
+            raise AttributeError(message)
+        return search.relevance / max(search.relevance.sum(), np.finfo(np.float64).tiny)
+
+    @property
     def input_standardizer_(self) -> Standardizer:
         """The standardiser of the inputs."""
         return self._fitted("input_standardizer_").input_standardizer
@@ -88,5 +97,5 @@ class FittedAttributes:
 def _values_along_components(pipeline: Pipeline) -> Floats:
     """Norms of C̄ transposed times each column that embeddings use."""
     target = pipeline.target()
-    norms: Floats = np.linalg.norm(target.Ct @ pipeline.embedding_basis(), axis=0)
+    norms: Floats = np.linalg.norm(target.Ct @ pipeline.delivered_columns(), axis=0)
     return norms * target.scale

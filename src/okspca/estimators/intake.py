@@ -157,7 +157,9 @@ def _declared_classes(classes: Any, kind: str) -> list[Hashable]:
     """Check classes that were declared beforehand against the labels of the block."""
     if classes is None:
         return []
-    declared = check_labels(list(classes), len(classes), "classes")
+    # An array already has one type; a list may mix several.
+    given = classes if isinstance(classes, np.ndarray) else list(classes)
+    declared = check_labels(given, len(classes), "classes")
     if declared.values and declared.kind != kind:
         message = f"classes holds {declared.kind}, but y holds {kind} as labels."
         raise DataError(message)

@@ -23,6 +23,7 @@ from okspca.estimators.data import check_values, where_not_numbers
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.relevance import RelevanceSearch
 from okspca.estimators.saving import load_model, save_model
 from okspca.estimators.stability import StabilityAttribute
 from okspca.features import FeatureMap, OneHotMap
@@ -33,7 +34,7 @@ from okspca.pipeline import CHUNK_ROWS, Pipeline
 from okspca.services import Service
 from okspca.standardize import Standardizer
 
-_FITTED = ("_intake", "_pipeline", "_pilot", "n_features_in_", "feature_names_in_")
+_FITTED = ("_intake", "_pipeline", "_pilot", "_search", "n_features_in_", "feature_names_in_")
 # Models whose zero columns were explained: kept outside of them, since reading changes no state.
 _EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
@@ -64,6 +65,9 @@ class OKSPCA(
     bandwidth : {"sqrt-dim", "median"} or float, default="sqrt-dim"
         Bandwidth of the input kernel on standardised inputs.  "median" holds back the first 512
         rows, draws the map from them, then learns them in order.
+    target_features : {"fourier", "chebyshev", "raw"}, default="fourier"
+        Features of a numeric response: random Fourier features, the response with Chebyshev
+        polynomials of it up to degree 6, or the response alone; several outputs as well.
     target_bandwidth : {"sqrt-dim", "median"} or float, default=1.0
         Bandwidth of the target kernel on the standardised response.
     kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}, default="gaussian"
@@ -74,8 +78,21 @@ class OKSPCA(
         How a basis is supplied: "exact", "warm-block", "cached", "exact-each", "binary",
         "contrast", the trackers "adam" and "projected-gradient", or a service object with its own
         settings.
-    objective : {"covariance"}, default="covariance"
-        What the leading subspace maximises: the squared cross-covariance with the target features.
+    objective : {"covariance", "whitened"}, default="covariance"
+        What the leading subspace maximises: the squared cross-covariance with the target features,
+        as in the paper, or the same after the input features were whitened, which predicts better
+        at the same width.  For "whitened" the covariance of the features is kept too, ``basis()``
+        lives in whitened coordinates, and ``components_`` holds the weights of the features.
+    ridge : float or "auto", default="auto"
+        For "whitened": what is added to the variance of every feature, in units of the mean
+        variance.  Large values give the paper's target, small ones reduced-rank regression.  "auto"
+        chooses among powers of ten by how well rows are predicted before they are learned.
+    class_weighting : {"squared", "proportional", "balanced"}, default="squared"
+        For "whitened": a class of share p counts p², as in the paper, p, or the same as any other.
+    relevance : {"learned", None}, default=None
+        "learned" finds out on the first 4,096 rows which inputs matter and draws the map anew for
+        them after 512, 1,024, 2,048 and 4,096 rows, where that predicts better.  The rows are kept
+        until then and learned again.
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of
@@ -85,8 +102,11 @@ class OKSPCA(
         absolute floor of 1e-7, or an absolute variance of your own.
     forgetting : float, default=1.0
         Factor by which the past fades with every row; 1 forgets nothing.
+    window : int, optional
+        Learn from the last rows only: at most so many, and at least 15/16 of them.  Memory is that
+        of some 30 moments.  Cannot be combined with `forgetting` or `stability`.
     forget_standardizers : bool, default=True
-        Whether the factor acts on the standardisers too.
+        Whether the factor, or the window, acts on the standardisers too.
     stability : int, default=0
         Number of disjoint sub-moments to keep beside the moment, from which :meth:`stability`
         estimates the statistical error (8 is a good number).  Each row then changes one of them
@@ -120,6 +140,8 @@ class OKSPCA(
         Rows learned.
     input_map_, target_map_ : FeatureMap
         The maps in use.
+    relevance_ : ndarray of shape (d,)
+        Share of each input in what matters (``relevance="learned"``, after 512 rows).
     input_standardizer_, target_standardizer_ : Standardizer
         The standardisers in use.
 
@@ -150,14 +172,19 @@ class OKSPCA(
         n_target_features: int | None = None,
         task: str = "auto",
         bandwidth: str | float = "sqrt-dim",
+        target_features: str = "fourier",
         target_bandwidth: str | float = 1.0,
         kernel: str = "gaussian",
         sampling: str = "plain",
         solver: str | Service[Any] = "exact",
         objective: str = "covariance",
+        ridge: str | float = "auto",
+        class_weighting: str = "squared",
+        relevance: str | None = None,
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
+        window: int | None = None,
         forget_standardizers: bool = True,
         stability: int = 0,
         align: bool = False,
@@ -173,14 +200,19 @@ class OKSPCA(
         self.n_target_features = n_target_features
         self.task = task
         self.bandwidth = bandwidth
+        self.target_features = target_features
         self.target_bandwidth = target_bandwidth
         self.kernel = kernel
         self.sampling = sampling
         self.solver = solver
         self.objective = objective
+        self.ridge = ridge
+        self.class_weighting = class_weighting
+        self.relevance = relevance
         self.standardize = standardize
         self.variance_floor = variance_floor
         self.forgetting = forgetting
+        self.window = window
         self.forget_standardizers = forget_standardizers
         self.stability = stability
         self.align = align
@@ -240,7 +272,7 @@ class OKSPCA(
         """Learn one observation: a one-dimensional x and its target."""
         pipeline = self.__dict__.get("_pipeline")
         shape = x.shape if type(x) is np.ndarray else np.shape(x)
-        if pipeline is not None and shape == (self.n_features_in_,):
+        if pipeline is not None and shape == (self.n_features_in_,) and not self._searches():
             target = self._intake.numbers_of(y)
             if target is not None and pipeline.learn_lean(x, target):
                 return self
@@ -261,13 +293,15 @@ class OKSPCA(
         X = row[np.newaxis]
         check_values(X, "x")
         rows = self._intake.commit(self._intake.admit(X, targets, None, None))
-        pipeline.run(rows.X, rows.Y, rows.weights)
+        self._run(pipeline, rows)
         return self
 
     def _learn_single(self, X: Any, y: Any) -> bool:
         """Learn a block of one plain row by the lean lane; False where the general path must."""
         pipeline: Pipeline | None = self.__dict__.get("_pipeline")
         if pipeline is None or not (self._is_plain(X) and type(y) is np.ndarray):
+            return False
+        if self._searches():
             return False
         if y.shape[:1] != (1,) or X.shape[0] != 1:
             return False
@@ -280,10 +314,15 @@ class OKSPCA(
         Coordinates are ``U^T phi(x)``, uncentred.
         """
         pipeline = self._ready()
+        _warn_of_zero_columns(pipeline)
+        return self._embedded(X)
+
+    def _embedded(self, X: ArrayLike) -> Floats:
+        """Embed rows; checks them first."""
+        pipeline = self._ready()
         checked = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_values(checked, "X")
         standardizer, columns = pipeline.read(Pipeline.embedding)
-        _warn_of_zero_columns(pipeline)
         embedding = np.empty((checked.shape[0], pipeline.n_components))
         for start in range(0, checked.shape[0], CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
@@ -365,6 +404,12 @@ class OKSPCA(
         solvers cannot be pooled.
         """
         mine, theirs = self._ready(), other._ready()
+        if self._searches() or other._searches():
+            message = (
+                "A model is still finding out which inputs matter; pool models that share "
+                "an input_map, without relevance='learned'."
+            )
+            raise MergeError(message)
         if self.n_features_in_ != other.n_features_in_ or not self._intake.matches(other._intake):
             message = "The models differ in their number of inputs, their task or kind of labels."
             raise MergeError(message)
@@ -478,16 +523,33 @@ class OKSPCA(
         """Learn admitted rows, building the pipeline as soon as enough of them are known."""
         pipeline, pilot = self.__dict__.get("_pipeline"), self.__dict__.get("_pilot")
         if pipeline is not None:
-            pipeline.run(rows.X, rows.Y, rows.weights)
+            self._run(pipeline, rows)
             return
         rows = rows if pilot is None else pilot.followed_by(rows)
         needed = max(pilot_rows(self, labels=intake.labels is not None), 1)
         if whole or len(rows) >= needed:
             all_rows = whole and self.standardize == "frozen"
             pipeline = build(self, rows if all_rows else rows.first(needed), intake.labels)
-            pipeline.run(rows.X, rows.Y, rows.weights)
+            search = None if self.relevance is None else RelevanceSearch(pipeline.twin())
+            if search is None:
+                pipeline.run(rows.X, rows.Y, rows.weights)
+            else:
+                pipeline, self._search = search.learn(pipeline, rows), search
         self._intake, self._pipeline = intake, pipeline
         self._pilot = rows if pipeline is None else None
+
+    def _run(self, pipeline: Pipeline, rows: Rows) -> None:
+        """Learn admitted rows, in a search for the inputs that matter or without."""
+        search: RelevanceSearch | None = self.__dict__.get("_search")
+        if search is None:
+            pipeline.run(rows.X, rows.Y, rows.weights)
+        else:
+            self._pipeline = search.learn(pipeline, rows)
+
+    def _searches(self) -> bool:
+        """Whether rows are still kept to find out which inputs matter."""
+        search: RelevanceSearch | None = self.__dict__.get("_search")
+        return search is not None and not search.is_final
 
     def _n_input_features(self) -> int:
         """Number of input features, known before the map is drawn."""

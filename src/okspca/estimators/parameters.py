@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from okspca.features import FeatureMap
+from okspca.features import FeatureMap, FourierMap
 from okspca.features.fourier import KERNELS, SAMPLINGS
-from okspca.services import BY_NAME, Service
+from okspca.moments.moment_window import N_BLOCKS
+from okspca.moments.whitened_moment import CLASS_WEIGHTING
+from okspca.numerics.whitening import SMALLEST_RIDGE
+from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
 from okspca.services.checks import reject
 from okspca.standardize import Standardizer
 
@@ -15,7 +18,10 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "task": ("auto", "classification", "regression"),
     "kernel": KERNELS,
     "sampling": SAMPLINGS,
-    "objective": ("covariance",),
+    "objective": ("covariance", "whitened"),
+    "class_weighting": tuple(CLASS_WEIGHTING),
+    "relevance": (None, "learned"),
+    "target_features": ("fourier", "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
 }
 POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
@@ -49,6 +55,8 @@ def check_parameters(model: Any) -> None:
             reject(name, value, f"a positive number or one of {', '.join(map(repr, named))}")
     if not (is_positive(model.forgetting) and model.forgetting <= 1.0):
         reject("forgetting", model.forgetting, "a number above 0 and at most 1")
+    _check_objective(model)
+    _check_window(model)
     groups = model.get_params(deep=False)["stability"]
     if not isinstance(groups, numbers.Integral) or int(groups) not in GROUPS:
         even = f"0 (off) or an even whole number from {GROUPS[1]} to {GROUPS[-1]}"
@@ -58,6 +66,35 @@ def check_parameters(model: Any) -> None:
         if not isinstance(value, bool | np.bool_):
             reject(name, value, "True or False")
     _check_objects(model)
+
+
+def _check_objective(model: Any) -> None:
+    """Check what belongs to the whitened objective."""
+    ridge = model.ridge
+    if ridge != "auto" and not (is_positive(ridge) and ridge >= SMALLEST_RIDGE):
+        reject("ridge", ridge, f"'auto' or a number of at least {SMALLEST_RIDGE:g}")
+    if model.objective == "covariance":
+        if model.class_weighting != "squared":
+            reject(
+                "class_weighting", model.class_weighting, "'squared' unless objective='whitened'"
+            )
+        return
+    solver = model.solver
+    solved = solver in ("exact", "exact-snapshot") if isinstance(solver, str) else False
+    if not (solved or isinstance(solver, Exact | ExactSnapshot)):
+        reject("solver", solver, "'exact' where objective='whitened'")
+
+
+def _check_window(model: Any) -> None:
+    """Check the window and what cannot go with it."""
+    if model.window is None:
+        return
+    if not is_count(model.window) or model.window < N_BLOCKS:
+        reject("window", model.window, f"None or a whole number of at least {N_BLOCKS}")
+    if model.forgetting != 1.0:
+        reject("forgetting", model.forgetting, "1 where a window is given")
+    if model.get_params(deep=False)["stability"]:
+        reject("stability", model.stability, "0 where a window is given")
 
 
 def check_width(n_components: int, n_features: int) -> None:
@@ -79,6 +116,8 @@ def _check_objects(model: Any) -> None:
         value = getattr(model, name)
         if value is not None and not isinstance(value, kind):
             reject(name, value, f"a {kind.__name__} or None")
+    if model.relevance is not None and type(model.input_map) not in (type(None), FourierMap):
+        reject("input_map", model.input_map, "a FourierMap or None where relevance='learned'")
     if model.input_map is None:
         check_width(model.n_components, model.n_random_features)
     else:

@@ -18,7 +18,8 @@ from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.data import CLASSIFICATION, REGRESSION
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import CHOICES, READY_MADE, check_parameters
-from okspca.features import FeatureMap, OneHotMap
+from okspca.estimators.relevance import TIMES, RelevanceSearch
+from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.pipeline import Pipeline
 from okspca.services import Service
 from okspca.standardize import Standardizer
@@ -44,8 +45,17 @@ from okspca.state.streams import StreamRecord, read_stream, write_stream
 
 LABEL_KINDS = ("numbers", "text", "truth values")
 OUTPUTS = ("default", "pandas", "polars")
-_KNOWN = ("_intake", "_pipeline", "_pilot", "n_features_in_", "feature_names_in_")
+_KNOWN = ("_intake", "_pipeline", "_pilot", "_search", "n_features_in_", "feature_names_in_")
 _OUTPUT = "_sklearn_output_config"
+#: Parameters that came after the first files were written, with the value that changes nothing;
+#: they are written only where they have another.
+ADDED: dict[str, Any] = {
+    "ridge": "auto",
+    "class_weighting": "squared",
+    "relevance": None,
+    "target_features": "fourier",
+    "window": None,
+}
 
 
 def save_model(
@@ -112,7 +122,8 @@ def _bytes(model: Any, pipeline: Pipeline | None, stream: StreamRecord | None) -
     sink.put("estimator", type(model).__name__)
     write_stream(sink, stream)
     parameters = model.get_params(deep=False)
-    unknown = set(vars(model)) - set(parameters) - {*_KNOWN, _OUTPUT}
+    fixed: frozenset[str] = getattr(type(model), "_FIXED", frozenset())
+    unknown = set(vars(model)) - set(parameters) - fixed - {*_KNOWN, _OUTPUT}
     if unknown:
         message = f"The model cannot be saved: its attribute {min(unknown)} has no form on disk."
         raise StateError(message)
@@ -128,6 +139,8 @@ def _bytes(model: Any, pipeline: Pipeline | None, stream: StreamRecord | None) -
 def _write_parameters(sink: Sink, parameters: dict[str, Any]) -> None:
     """Write the parameters; objects among them are written whole."""
     for name, value in parameters.items():
+        if name in ADDED and type(value) in (str, type(None)) and value == ADDED[name]:
+            continue
         if isinstance(value, FeatureMap):
             write_map(sink.inside(name), value)
         elif isinstance(value, Standardizer):
@@ -148,6 +161,9 @@ def _read_parameters(source: Source, kind: type[Any]) -> dict[str, Any]:
     for name in kind().get_params(deep=False):
         if source.is_object(name):
             found[name] = _read_object(source, name)
+            continue
+        if name in ADDED and name not in source.names():
+            found[name] = ADDED[name]
             continue
         value = source.raw(name)
         if isinstance(value, list):
@@ -214,9 +230,10 @@ def _write_fitted(sink: Sink, model: Any, pipeline: Pipeline | None) -> None:
     pilot: Rows | None = None if pipeline is not None else model._pilot
     sink.put("pilot", pilot is not None)
     if pilot is not None:
-        sink.array("pilot_inputs", pilot.X)
-        sink.array("pilot_targets", pilot.Y)
-        sink.array("pilot_weights", pilot.weights)
+        _write_rows(sink, "pilot", pilot)
+    search: RelevanceSearch | None = vars(model).get("_search")
+    if search is not None:
+        _write_search(sink.inside("search"), search, _shared(model, intake.labels))
 
 
 def _read_fitted(source: Source, model: Any) -> None:
@@ -231,15 +248,23 @@ def _read_fitted(source: Source, model: Any) -> None:
         if pipeline.input_map.n_inputs != n_inputs:
             source.refuse("n_features_in", n_inputs)
         _check_intake(source, intake, pipeline)
-    pilot = _read_pilot(source, n_inputs, intake) if source.flag("pilot") else None
+    pilot = _read_rows(source, "pilot", n_inputs, intake) if source.flag("pilot") else None
     if (pilot is None) == (pipeline is None):
         source.refuse("pilot", "neither held back nor learned")
     check_widths(model, n_inputs, intake._n_outputs)
+    search = None
+    if source.is_object("search"):
+        shared = _shared(model, intake.labels)
+        search = _read_search(source.inside("search"), shared, n_inputs, intake)
+    if (search is None) == (model.relevance is not None and pipeline is not None):
+        source.refuse("search", "not what the parameters say")
     source.close()
     if names is not None:
         model.feature_names_in_ = names
     model.n_features_in_ = n_inputs
     model._intake, model._pipeline, model._pilot = intake, pipeline, pilot
+    if search is not None:
+        model._search = search
 
 
 def _shared(model: Any, labels: OneHotMap | None) -> Shared:
@@ -317,16 +342,60 @@ def _check_intake(source: Source, intake: Intake, pipeline: Pipeline) -> None:
         source.refuse("pipeline", "made for another target")
 
 
-def _read_pilot(source: Source, n_inputs: int, intake: Intake) -> Rows:
-    """Read rows that are held back until a bandwidth or a scale can be taken from them."""
-    X = source.array("pilot_inputs", (None, n_inputs))
+def _write_search(sink: Sink, search: RelevanceSearch, shared: Shared) -> None:
+    """Write what is known about the inputs, and the rows that are kept to learn more."""
+    sink.put("known", search.relevance is not None)
+    sink.put("is_final", search.is_final)
+    sink.array("scales", search.scales)
+    if search.relevance is not None:
+        sink.array("relevance", search.relevance)
+    if search.blank is not None:
+        write_pipeline(sink.inside("blank"), search.blank, shared)
+        sink.put("n_blocks", len(search.held))
+        for number, rows in enumerate(search.held):
+            _write_rows(sink, str(number), rows)
+
+
+def _read_search(source: Source, shared: Shared, n_inputs: int, intake: Intake) -> RelevanceSearch:
+    """Read what is known about the inputs."""
+    search = RelevanceSearch.__new__(RelevanceSearch)
+    known, is_final = source.flag("known"), source.flag("is_final")
+    search.scales = source.array("scales", (n_inputs,))
+    search.relevance = source.array("relevance", (n_inputs,)) if known else None
+    if known and search.relevance is not None and search.relevance.min() < 0.0:
+        source.refuse("known", "negative")
+    search.blank, search.held = None, []
+    if not is_final:
+        search.blank = read_pipeline(source.inside("blank"), shared)
+        if search.blank.rows or type(search.blank.input_map) is not FourierMap:
+            source.refuse("blank", "not blank")
+        n_blocks = source.count("n_blocks", most=TIMES[-1])
+        search.held = [
+            _read_rows(source, str(number), n_inputs, intake) for number in range(n_blocks)
+        ]
+        if search.n_held >= TIMES[-1]:
+            source.refuse("n_blocks", n_blocks)
+    source.close()
+    return search
+
+
+def _write_rows(sink: Sink, name: str, rows: Rows) -> None:
+    """Write rows that are kept."""
+    sink.array(f"{name}_inputs", rows.X)
+    sink.array(f"{name}_targets", rows.Y)
+    sink.array(f"{name}_weights", rows.weights)
+
+
+def _read_rows(source: Source, name: str, n_inputs: int, intake: Intake) -> Rows:
+    """Read rows that are kept until a bandwidth, a scale or more can be taken from them."""
+    X = source.array(f"{name}_inputs", (None, n_inputs))
     width = 1 if intake.labels is not None else intake._n_outputs
-    Y = source.array("pilot_targets", (X.shape[0], width))
-    weights = source.array("pilot_weights", X.shape[:1])
+    Y = source.array(f"{name}_targets", (X.shape[0], width))
+    weights = source.array(f"{name}_weights", X.shape[:1])
     if weights.min(initial=1.0) <= 0.0:
-        source.refuse("pilot_weights", "not positive")
+        source.refuse(f"{name}_weights", "not positive")
     if intake.labels is not None:
         known = set(range(intake.labels.n_features))
         if not set(Y[:, 0].tolist()) <= known:
-            source.refuse("pilot_targets", "of unknown classes")
+            source.refuse(f"{name}_targets", "of unknown classes")
     return Rows(X, Y, weights)

@@ -1,8 +1,9 @@
 """Feature maps: what turns standardised rows or labels into the coordinates of the moment."""
 
 from okspca.features.base import FeatureMap
+from okspca.features.chebyshev import ChebyshevMap
 from okspca.features.fourier import FourierMap
 from okspca.features.identity import IdentityMap
 from okspca.features.one_hot import OneHotMap
 
-__all__ = ["FeatureMap", "FourierMap", "IdentityMap", "OneHotMap"]
+__all__ = ["ChebyshevMap", "FeatureMap", "FourierMap", "IdentityMap", "OneHotMap"]

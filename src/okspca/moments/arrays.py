@@ -60,6 +60,34 @@ class Change(NamedTuple):
     scale: float
 
 
+class GroupArrays(NamedTuple):
+    """The groups as plain arrays, at one moment in time.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (G,)
+        Rows that each group has learned.
+    weights : ndarray of shape (G,)
+        Total weight of each group, after forgetting.
+    sums : ndarray of shape (G, width, D_x)
+        Centred co-moments, transposed as in :class:`CrossMoment`.
+    left_means, right_means : ndarray of shape (G, D_x) and (G, width)
+        Means of the features.
+
+    Examples
+    --------
+    >>> from okspca.moments import CrossMoment, SubMoments
+    >>> SubMoments(4, CrossMoment(3, 2)).arrays(clock=0).sums.shape
+    (4, 2, 3)
+    """
+
+    rows: Floats
+    weights: Floats
+    sums: Floats
+    left_means: Floats
+    right_means: Floats
+
+
 class Target(NamedTuple):
     """The moment at one moment in time, as services and certificates see it.
 

@@ -18,7 +18,7 @@ the running root mean square of the feature norms and ``d`` that of the deviatio
 product.)
 """
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from okspca.moments.arrays import (
     WEIGHT,
     Change,
     EncodedRows,
+    GroupArrays,
     MomentArrays,
     Target,
     add_encoded,
@@ -69,7 +70,7 @@ class CrossMoment:
     ([[2.0]], [[3.0]])
     """
 
-    copy_parts = ("compression",)
+    copy_parts: ClassVar[tuple[str, ...]] = ("compression",)
 
     def __init__(
         self,
@@ -172,7 +173,7 @@ class CrossMoment:
         scale = add_encoded(self.arrays, rows, 0, self.forgetting, left, right)
         return Change(left, right, scale)
 
-    def merge(self, other: Self) -> None:
+    def merge(self, other: "CrossMoment") -> None:
         """Pool another moment over the same feature maps into this one."""
         if self.forgetting != other.forgetting or self.labels != other.labels:
             message = "The moments differ in their forgetting factor or kind of target."
@@ -192,9 +193,7 @@ class CrossMoment:
     def with_columns(self, columns: Integers, n_right: int) -> "CrossMoment":
         """Return a copy whose target coordinate ``j`` is column ``columns[j]`` of ``n_right``."""
         mine = self.arrays
-        moved = CrossMoment(
-            mine.sums.shape[1], n_right, forgetting=self.forgetting, labels=self.labels
-        )
+        moved = self._empty(n_right)
         used = columns[: self._width]
         moved.widen(int(used.max(initial=-1)) + 1)
         moved.arrays.sums[used] = mine.sums
@@ -250,6 +249,32 @@ class CrossMoment:
         is_zero = self.is_constant or bool(np.linalg.norm(Ct) <= rounding_level(arrays) / scale)
         return Target(Ct, scale, dropped_norm(arrays) / scale, is_zero, self.labels)
 
+    def feature_weights(self, vectors: Floats) -> Floats:
+        """Turn directions that services found into weights of the features: here, the same."""
+        return vectors
+
+    def in_target_coordinates(self, groups: GroupArrays) -> GroupArrays:
+        """Show sub-moments in the coordinates in which services see this moment: here, as kept."""
+        return groups
+
+    def block_like(self) -> "CrossMoment":
+        """Make an empty moment for some of the rows of this one, in its stored coordinates."""
+        return CrossMoment(self._left_mean.shape[0], self._width)
+
+    def adopt(self, other: "CrossMoment") -> None:
+        """Take over what another moment in these stored coordinates holds; the clock goes on."""
+        theirs, mine, rows = other.arrays, self.arrays, self._totals[ROWS]
+        width = other.width
+        mine.sums[...], mine.right_mean[...] = 0.0, 0.0
+        mine.sums[:width], mine.right_mean[:width] = theirs.sums, theirs.right_mean
+        mine.left_mean[...], mine.totals[...] = theirs.left_mean, theirs.totals
+        mine.totals[ROWS] = rows
+
+    def _empty(self, n_right: int) -> Self:
+        """Make an empty moment of the same kind."""
+        n_left = self._left_mean.shape[0]
+        return type(self)(n_left, n_right, forgetting=self.forgetting, labels=self.labels)
+
     def _pool(self, theirs: MomentArrays, their_weight: float, decay_rows: int) -> None:
         """Chan's formula, after this moment has faded by ``decay_rows`` rows."""
         mine = self.arrays
@@ -269,7 +294,7 @@ class CrossMoment:
         mine.totals[WEIGHT] = total
         mine.totals[ROWS] += decay_rows
 
-    def _in_my_coordinates(self, other: Self) -> MomentArrays:
+    def _in_my_coordinates(self, other: "CrossMoment") -> MomentArrays:
         """The other's arrays, expressed in this moment's target coordinates."""
         theirs = other.arrays
         if self.compression is not None and other.compression is not None:
@@ -326,6 +351,7 @@ class CrossMoment:
             self._buffer = grown
         self._right_mean = np.pad(self._right_mean, (0, width - self._width))
         self._width = width
+        self._n_right = max(self._n_right, width)
         self.renew_views()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,41 +13,12 @@ groups are turned by the number of rows already here and all groups stay equally
 forget meet at equal clocks, where equal groups are equally old.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from okspca.moments.arrays import EncodedRows
+from okspca.moments.arrays import EncodedRows, GroupArrays
 from okspca.moments.cross_moment import CrossMoment
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, copied
-
-
-class GroupArrays(NamedTuple):
-    """The groups as plain arrays, at one moment in time.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (G,)
-        Rows that each group has learned.
-    weights : ndarray of shape (G,)
-        Total weight of each group, after forgetting.
-    sums : ndarray of shape (G, width, D_x)
-        Centred co-moments, transposed as in :class:`CrossMoment`.
-    left_means, right_means : ndarray of shape (G, D_x) and (G, width)
-        Means of the features.
-
-    Examples
-    --------
-    >>> SubMoments(4, CrossMoment(3, 2)).arrays(clock=0).sums.shape
-    (4, 2, 3)
-    """
-
-    rows: Floats
-    weights: Floats
-    sums: Floats
-    left_means: Floats
-    right_means: Floats
 
 
 class SubMoments:

@@ -47,7 +47,8 @@ def is_writable(part: object) -> bool:
         arrays = value if isinstance(value, tuple) else (value,)
         if not all(a.flags.writeable for a in arrays if isinstance(a, np.ndarray)):
             return False
-    return True
+    inner = [getattr(part, name) for name in getattr(part, "copy_parts", ())]
+    return all(is_writable(other) for other in inner if other is not None)
 
 
 def unit_scaled(matrix: Floats) -> tuple[Floats, float]:

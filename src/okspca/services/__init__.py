@@ -9,6 +9,7 @@ from okspca.services.cached import Cached
 from okspca.services.contrast import Contrast
 from okspca.services.exact import Exact
 from okspca.services.exact_each import ExactEach
+from okspca.services.exact_snapshot import ExactSnapshot
 from okspca.services.projected_gradient import ProjectedGradient
 from okspca.services.warm_block import WarmBlock
 
@@ -16,6 +17,7 @@ from okspca.services.warm_block import WarmBlock
 BY_NAME: dict[str, type[Service[Any]]] = {
     "exact": Exact,
     "exact-each": ExactEach,
+    "exact-snapshot": ExactSnapshot,
     "cached": Cached,
     "adam": Adam,
     "projected-gradient": ProjectedGradient,
@@ -32,6 +34,7 @@ __all__ = [
     "Contrast",
     "Exact",
     "ExactEach",
+    "ExactSnapshot",
     "ProjectedGradient",
     "Service",
     "ServiceState",

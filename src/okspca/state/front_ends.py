@@ -6,7 +6,7 @@ Parts of the user's own making have no form here, and saving says so.
 from typing import Any
 
 from okspca.errors import StateError
-from okspca.features import FeatureMap, FourierMap, IdentityMap, OneHotMap
+from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.numerics.arrays import Floats
 from okspca.standardize import (
     CausalStandardizer,
@@ -15,10 +15,13 @@ from okspca.standardize import (
     Standardizer,
     VarianceRule,
 )
+from okspca.standardize_window import N_BLOCKS, WindowStandardizer
 from okspca.state.fields import Sink, Source
+from okspca.state.stacks import read_stacks, write_stacks
 
-MAPS = ("fourier", "identity", "one-hot")
-STANDARDIZERS = ("causal", "frozen", "none")
+MAPS = ("fourier", "identity", "one-hot", "chebyshev")
+MOST_DEGREE = 1000
+STANDARDIZERS = ("causal", "window", "frozen", "none")
 RULE = ("clamp", "absolute", "relative")
 
 
@@ -38,6 +41,10 @@ def write_map(sink: Sink, feature_map: FeatureMap) -> None:
     elif type(feature_map) is IdentityMap:
         sink.put("kind", "identity")
         sink.put("n_inputs", feature_map.n_inputs)
+    elif type(feature_map) is ChebyshevMap:
+        sink.put("kind", "chebyshev")
+        sink.put("n_inputs", feature_map.n_inputs)
+        sink.put("degree", feature_map.degree)
     elif type(feature_map) is OneHotMap:
         sink.put("kind", "one-hot")
         sink.put("classes", [_label_out(label) for label in feature_map.classes])
@@ -56,6 +63,9 @@ def read_map(source: Source) -> FeatureMap:
         feature_map = FourierMap(weights, source.array("phases", weights.shape[:1]))
     elif kind == "identity":
         feature_map = IdentityMap(source.count("n_inputs", least=1))
+    elif kind == "chebyshev":
+        degree = source.count("degree", least=1, most=MOST_DEGREE)
+        feature_map = ChebyshevMap(source.count("n_inputs", least=1), degree)
     else:
         feature_map = _read_labels(source)
     source.close()
@@ -66,11 +76,11 @@ def write_standardizer(sink: Sink, standardizer: Standardizer) -> None:
     """Write a standardiser."""
     if type(standardizer) is CausalStandardizer:
         sink.put("kind", "causal")
-        for name, value in zip(RULE, standardizer.rule, strict=True):
-            sink.put(name, value)
-        sink.put("forgetting", standardizer.forgetting)
-        for name, array in standardizer.arrays._asdict().items():
-            sink.array(name, array)
+        _write_causal(sink, standardizer)
+    elif type(standardizer) is WindowStandardizer:
+        sink.put("kind", "window")
+        sink.put("window", standardizer.window)
+        _write_window(sink, standardizer)
     elif type(standardizer) is FrozenStandardizer:
         sink.put("kind", "frozen")
         sink.array("mean", standardizer.mean)
@@ -87,6 +97,8 @@ def read_standardizer(source: Source) -> Standardizer:
     standardizer: Standardizer
     if kind == "causal":
         standardizer = _read_causal(source)
+    elif kind == "window":
+        standardizer = _read_window(source)
     elif kind == "frozen":
         mean = source.array("mean", (None,))
         standardizer = FrozenStandardizer(mean, source.array("divisor", mean.shape))
@@ -94,6 +106,45 @@ def read_standardizer(source: Source) -> Standardizer:
         standardizer = NoStandardizer()
     source.close()
     return standardizer
+
+
+def _write_causal(sink: Sink, standardizer: CausalStandardizer) -> None:
+    """Write the state of a causal standardiser."""
+    for name, value in zip(RULE, standardizer.rule, strict=True):
+        sink.put(name, value)
+    sink.put("forgetting", standardizer.forgetting)
+    for name, array in standardizer.arrays._asdict().items():
+        sink.array(name, array)
+
+
+def _write_window(sink: Sink, standardizer: WindowStandardizer) -> None:
+    """Write a standardiser of a window with its blocks."""
+    _write_causal(sink, standardizer)
+    _write_causal(sink.inside("newest"), standardizer.newest)
+    write_stacks(sink.inside("stacks"), standardizer.stacks, _write_causal)
+
+
+def _read_window(source: Source) -> WindowStandardizer:
+    """Read a standardiser of a window with its blocks."""
+    plain = _read_causal(source)
+    window = source.count("window", least=N_BLOCKS)
+    standardizer = WindowStandardizer(len(plain.mean), window, plain.rule)
+    standardizer.mean, standardizer.variance = plain.mean, plain.variance
+    standardizer.counts = plain.counts
+    standardizer.newest = _read_block(source.inside("newest"), plain)
+    read_stacks(source.inside("stacks"), standardizer.stacks, lambda s: _read_block(s, plain))
+    if plain.forgetting != 1.0 or standardizer.newest.rows >= max(window // N_BLOCKS, 1):
+        source.refuse("window", window)
+    return standardizer
+
+
+def _read_block(source: Source, like: CausalStandardizer) -> CausalStandardizer:
+    """Read one block of a window."""
+    block = _read_causal(source)
+    if block.mean.shape != like.mean.shape or (block.rule, block.forgetting) != (like.rule, 1.0):
+        source.refuse("forgetting", "not of this window")
+    source.close()
+    return block
 
 
 def _read_causal(source: Source) -> CausalStandardizer:

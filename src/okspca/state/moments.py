@@ -1,11 +1,17 @@
 """The moment, its compression and its sub-moments on disk."""
 
-from okspca.moments import CrossMoment, SubMoments, TargetCompression
+from typing import Any
+
+from okspca.moments import CrossMoment, SubMoments, TargetCompression, WhitenedMoment
 from okspca.moments.arrays import MomentArrays
+from okspca.moments.whitened_moment import CLASS_WEIGHTING
+from okspca.numerics.whitening import SMALLEST_RIDGE
 from okspca.state.fields import Sink, Source
 
 N_TOTALS = len(("weight", "rows", "left square", "right square", "dropped square"))
 MOST_GROUPS = 64
+#: Arrays of the choice of a ridge.
+CHOICE = ("errors", "coefficients", "directions", "left_mean", "right_mean")
 
 
 def write_moment(sink: Sink, moment: CrossMoment) -> None:
@@ -21,10 +27,12 @@ def write_moment(sink: Sink, moment: CrossMoment) -> None:
         sink.array(name, getattr(arrays, name))
     if moment.compression is None:
         sink.put("compression", None)
-        return
-    inner = sink.inside("compression")
-    inner.put("tolerance", moment.compression.tolerance)
-    inner.array("directions", moment.compression.directions)
+    else:
+        inner = sink.inside("compression")
+        inner.put("tolerance", moment.compression.tolerance)
+        inner.array("directions", moment.compression.directions)
+    if isinstance(moment, WhitenedMoment):
+        _write_whitening(sink.inside("whitening"), moment)
 
 
 def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
@@ -43,13 +51,61 @@ def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
     compression = _read_compression(source, n_right, width)
     if labels and compression is not None:
         source.refuse("labels", labels)
-    source.close()
+    settings: dict[str, Any] = {
+        "forgetting": forgetting,
+        "labels": labels,
+        "compression": compression,
+    }
     # Empty, and then filled: made in full size it would allocate what the file only claims.
-    moment = CrossMoment(n_left, 0, forgetting=forgetting, labels=labels, compression=compression)
+    moment: CrossMoment
+    if source.is_object("whitening"):
+        moment = _read_whitened(source.inside("whitening"), n_left, width, settings)
+    else:
+        moment = CrossMoment(n_left, 0, **settings)
+    source.close()
     moment.is_constant = is_constant
     moment._buffer, moment._width, moment._n_right = buffer, width, n_right
     moment._left_mean, moment._right_mean, moment._totals = left_mean, right_mean, totals
     moment.renew_views()
+    return moment
+
+
+def _write_whitening(sink: Sink, moment: WhitenedMoment) -> None:
+    """Write what a whitened moment has beside a plain one."""
+    sink.put("ridge", moment.ridge)
+    sink.put("class_weighting", moment.class_weighting)
+    sink.put("n_directions", moment.n_directions)
+    sink.array("covariance", moment.covariance.sums)
+    if moment.choice is not None:
+        sink.put("started_at", moment.choice.started_at)
+        for name in CHOICE:
+            sink.array(name, getattr(moment.choice, name))
+
+
+def _read_whitened(
+    source: Source, n_left: int, width: int, settings: dict[str, Any]
+) -> WhitenedMoment:
+    """Read a whitened moment, without what it shares with a plain one."""
+    sums = source.array("covariance", (n_left, n_left))
+    ridge = None if source.is_none("ridge") else source.number("ridge", least=SMALLEST_RIDGE)
+    weighting = source.text("class_weighting", tuple(CLASS_WEIGHTING))
+    k = source.count("n_directions", least=1, most=n_left)
+    settings = {**settings, "class_weighting": weighting, "n_directions": k}
+    moment = WhitenedMoment(n_left, 0, ridge=ridge, **settings)
+    moment.covariance.sums = sums
+    choice = moment.choice
+    if choice is not None:
+        choice.started_at = source.count("started_at")
+        choice.errors = source.array("errors", choice.errors.shape)
+        choice.left_mean = source.array("left_mean", (n_left,))
+        choice.right_mean = source.array("right_mean", (None,))
+        known = choice.right_mean.shape[0]
+        choice.directions = source.array("directions", (known, None))
+        shape = choice.errors.shape[0], choice.directions.shape[1], n_left
+        choice.coefficients = source.array("coefficients", shape)
+        if known > width or choice.errors.min() < 0.0:
+            source.refuse("started_at", "not of this moment")
+    source.close()
     return moment
 
 

@@ -11,6 +11,7 @@ from okspca.state.fields import Sink, Source
 from okspca.state.front_ends import read_map, read_standardizer, write_map, write_standardizer
 from okspca.state.moments import read_moment, read_sub_moments, write_moment, write_sub_moments
 from okspca.state.services import read_service, read_state, write_service, write_state
+from okspca.state.windows import read_window, write_window
 
 #: Written in place of a part that is one and the same object as a parameter or the labels.
 SHARED = "shared"
@@ -48,6 +49,8 @@ def write_pipeline(sink: Sink, pipeline: Pipeline, shared: Shared) -> None:
     write_shared_service(sink, pipeline.service, shared.service)
     write_moment(sink.inside("moment"), pipeline.moment)
     write_sub_moments(sink, pipeline.sub_moments)
+    if pipeline.window is not None:
+        write_window(sink.inside("window"), pipeline.window)
     write_state(sink.inside("service_state"), pipeline.service_state)
     for name in ("anchor", "constant_target"):
         array = getattr(pipeline, name)
@@ -69,6 +72,9 @@ def read_pipeline(source: Source, shared: Shared) -> Pipeline:
     D = input_map.n_features
     moment = read_moment(source.inside("moment"), D, target_map.n_features)
     sub_moments = read_sub_moments(source, D, target_map.n_features)
+    window = None
+    if source.is_object("window"):
+        window = read_window(source.inside("window"), moment, target_map.n_features)
     service = read_shared_service(source, shared.service)
     n_components = source.count("n_components", least=1, most=D)
     state = read_state(source.inside("service_state"), service, (D, n_components))
@@ -80,6 +86,7 @@ def read_pipeline(source: Source, shared: Shared) -> Pipeline:
         target_map=target_map,
         moment=moment,
         sub_moments=sub_moments,
+        window=window,
         service=service,
         n_components=n_components,
         align=source.flag("align"),

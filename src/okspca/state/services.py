@@ -19,6 +19,7 @@ NAMES: dict[type[Service[Any]], str] = {kind: name for name, kind in BY_NAME.ite
 STATES: dict[str, type[ServiceState]] = {
     "exact": WarmBlockState,
     "exact-each": CachedState,
+    "exact-snapshot": ServiceState,
     "cached": CachedState,
     "adam": AdamState,
     "projected-gradient": TrackerState,

@@ -14,6 +14,7 @@ from okspca.cli import app
 from okspca.datasets import DataFileError
 from okspca.studies.comparison import Verdict
 from okspca.studies.prediction import experiments, fits, methods, protocol, published
+from okspca.studies.prediction.beyond import VARIANTS
 from okspca.studies.prediction.compare import compare
 from okspca.studies.prediction.excursions import longest_run, pairwise_back
 from okspca.studies.prediction.parts import work
@@ -253,3 +254,13 @@ def test_an_irregular_update_stops_the_run() -> None:
     model = methods.okspca(task, split, 100, 1).partial_fit(split.X[:50], split.y[:50])
     with pytest.raises(ArithmeticError, match="51 rows gave 50 regular updates"):
         fits.check_updates(model, 51)
+
+
+def test_the_rows_past_the_paper_run(tmp_path: Path) -> None:
+    words = ["reproduce", "prediction", "--beyond", "--quick", "--tasks", "XOR-Gauss"]
+    result = CliRunner().invoke(app, [*words, "--seeds", "1", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "tables.md").read_text(encoding="utf-8")
+    for variant in VARIANTS:
+        assert variant.name in text
+    assert (tmp_path / "relevance.png").stat().st_size > 0

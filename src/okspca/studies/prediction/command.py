@@ -28,10 +28,21 @@ def command(
             help="Only show that everything runs: two seeds, few rows, what data are there.",
         ),
     ] = False,
+    beyond: Annotated[
+        bool,
+        typer.Option(
+            "--beyond",
+            help="Instead, run the rows past the paper: whitened inputs, learned relevance.",
+        ),
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     out: Annotated[
-        Path, typer.Option(help="Folder for rows, tables, figures and the page.")
-    ] = Path("results/prediction"),
+        Path | None,
+        typer.Option(
+            help="Folder for rows, tables, figures and the page; by default results/prediction, "
+            "or results/beyond."
+        ),
+    ] = None,
 ) -> None:
     """Six tasks, ten seeds: scores, controls and same-target diagnostics (sections 3, S2 and S3).
 
@@ -41,7 +52,9 @@ def command(
     console = Console(width=None if sys.stdout.isatty() else 110)
     try:
         plan = study.planned(tasks or [], seeds, quick=quick)
-        study.reproduce(plan, out, console, jobs=jobs, command=command_line(sys.argv))
+        run = study.reproduce_beyond if beyond else study.reproduce
+        folder = out or Path("results") / ("beyond" if beyond else "prediction")
+        run(plan, folder, console, jobs=jobs, command=command_line(sys.argv))
     except (OSError, ValueError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error

@@ -9,6 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from okspca.studies.cells import Cell, run_cells
+from okspca.studies.prediction import beyond
+from okspca.studies.prediction.beyond_render import render_beyond
 from okspca.studies.prediction.experiments import SPLITS
 from okspca.studies.prediction.parts import work
 from okspca.studies.prediction.protocol import DEVELOPMENT_SEEDS, FINAL_SEEDS
@@ -107,6 +109,30 @@ def reproduce(plan: Plan, out: Path, console: Console, *, jobs: int, command: st
     told = _told(out, command, jobs, time.perf_counter() - start, resumed=resumed, of=len(cells))
     results = Results(file.rows, tasks, plan.seeds, quick=plan.quick)
     render(results, out, console, told | {"cells added up": f"{file.seconds / 60.0:.1f} minutes"})
+    return results
+
+
+def reproduce_beyond(
+    plan: Plan, out: Path, console: Console, *, jobs: int, command: str
+) -> Results:
+    """Run the rows past the paper, then write their tables and figure."""
+    start = time.perf_counter()
+    tasks = [resolved(name).name for name in plan.tasks]
+    settings = {"study": "prediction beyond the paper", "version": 1, "quick": plan.quick}
+    file = RowFile(out / "rows.jsonl", settings)
+    cells: list[Cell] = [
+        {"task": task, "seed": seed, "quick": plan.quick}
+        for task in LONGEST_FIRST
+        if task in plan.tasks
+        for seed in plan.seeds
+    ]
+    resumed = sum(file.has(cell) for cell in cells)
+    run_cells(cells, beyond.work, file, console, jobs=jobs)
+    told = _told(out, command, jobs, time.perf_counter() - start, resumed=resumed, of=len(cells))
+    results = Results(file.rows, tasks, plan.seeds, quick=plan.quick)
+    render_beyond(
+        results, out, console, told | {"cells added up": f"{file.seconds / 60.0:.1f} minutes"}
+    )
     return results
 
 

@@ -1,0 +1,243 @@
+r"""Prediction in one pass, in closed form from the moments that the embedding comes from.
+
+With the embedding ``z = W^T phi`` of the whitened objective, its covariance ``W^T S W`` and its
+cross-covariance ``W^T C`` with the target features are known at any time:
+
+* a response is regressed on z (its first target feature is the response itself);
+* classes have means and a common covariance within them in z, so the posterior of a class is a
+  softmax of linear functions of z (linear discriminant analysis).
+
+No second pass, no optimiser; blocks of any size give the same predictor.
+"""
+
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+
+from okspca.estimators.okspca import OKSPCA
+from okspca.features import ChebyshevMap
+from okspca.moments import WhitenedMoment
+from okspca.numerics.arrays import Floats
+from okspca.numerics.whitening import regression_on
+from okspca.pipeline import Pipeline
+from okspca.standardize import CausalStandardizer, FrozenStandardizer
+
+#: What is added to the variances within classes, relative to their mean.
+WITHIN_RIDGE = 1e-6
+
+
+class Linear(NamedTuple):
+    """A linear function of an embedding."""
+
+    weights: Floats
+    offset: Floats
+
+    def of(self, Z: Floats) -> Floats:
+        """Values for embedded rows, one column per output."""
+        return Z @ self.weights + self.offset
+
+
+class OKSPCARegressor(RegressorMixin, OKSPCA):  # type: ignore[misc]
+    """Regression on whitened supervised components, in one pass.
+
+    Parameters
+    ----------
+    n_components : int, default=4
+        Number of components the response is regressed on.
+    n_random_features, bandwidth, ridge, relevance, standardize, variance_floor, forgetting, \
+stability, random_state
+        As for :class:`OKSPCA`.
+    target_features : {"chebyshev", "raw"}, default="chebyshev"
+        Features of the response that the components are found for.
+
+    Examples
+    --------
+    >>> X = np.random.RandomState(0).normal(size=(2000, 3))
+    >>> y = np.sin(X[:, 0]) * X[:, 1]
+    >>> model = OKSPCARegressor(n_random_features=128, random_state=0)
+    >>> bool(model.partial_fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]) > 0.9)
+    True
+    """
+
+    _FIXED = frozenset(OKSPCA().get_params(deep=False))
+
+    def __init__(
+        self,
+        n_components: int = 4,
+        *,
+        n_random_features: int = 256,
+        bandwidth: str | float = "sqrt-dim",
+        ridge: str | float = "auto",
+        relevance: str | None = None,
+        target_features: str = "chebyshev",
+        standardize: str | None = "causal",
+        variance_floor: str | float = "relative",
+        forgetting: float = 1.0,
+        stability: int = 0,
+        random_state: int | RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            n_random_features=n_random_features,
+            task="regression",
+            bandwidth=bandwidth,
+            objective="whitened",
+            ridge=ridge,
+            relevance=relevance,
+            target_features=target_features,
+            standardize=standardize,
+            variance_floor=variance_floor,
+            forgetting=forgetting,
+            stability=stability,
+            random_state=random_state,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that y may have several columns."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Predict the response of rows."""
+        Z = self._embedded(X)
+        values = self._ready().read(_regression).of(Z)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+
+class OKSPCAClassifier(ClassifierMixin, OKSPCA):  # type: ignore[misc]
+    """Classification on whitened supervised components, in one pass.
+
+    Parameters
+    ----------
+    n_components : int, default=16
+        Number of components; at most the number of classes less one is used.
+    n_random_features, bandwidth, ridge, class_weighting, relevance, standardize, variance_floor, \
+forgetting, stability, random_state
+        As for :class:`OKSPCA`.
+
+    Examples
+    --------
+    >>> X = np.random.RandomState(0).normal(size=(2000, 3))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0.0, "same", "opposite")
+    >>> model = OKSPCAClassifier(n_random_features=128, random_state=0)
+    >>> bool(model.partial_fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]) > 0.9)
+    True
+    >>> model.predict_proba(X[:2]).sum(axis=1).round(6).tolist()
+    [1.0, 1.0]
+    """
+
+    _FIXED = frozenset(OKSPCA().get_params(deep=False))
+
+    def __init__(
+        self,
+        n_components: int = 16,
+        *,
+        n_random_features: int = 256,
+        bandwidth: str | float = "sqrt-dim",
+        ridge: str | float = "auto",
+        class_weighting: str = "squared",
+        relevance: str | None = None,
+        standardize: str | None = "causal",
+        variance_floor: str | float = "relative",
+        forgetting: float = 1.0,
+        stability: int = 0,
+        random_state: int | RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            n_random_features=n_random_features,
+            task="classification",
+            bandwidth=bandwidth,
+            objective="whitened",
+            ridge=ridge,
+            class_weighting=class_weighting,
+            relevance=relevance,
+            standardize=standardize,
+            variance_floor=variance_floor,
+            forgetting=forgetting,
+            stability=stability,
+            random_state=random_state,
+        )
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Logarithms of the posteriors up to a constant; for two classes, their difference."""
+        values = self._discriminants(X)
+        return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Posterior probability of each class, in the order of ``classes_``."""
+        return np.asarray(softmax(self._discriminants(X), axis=1))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the most probable class of rows."""
+        values = self._discriminants(X)
+        return self.classes_[np.argmax(values, axis=1)]
+
+    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
+        """Admit a block, then learn it; only labels are admitted."""
+        if y is not None:
+            array = np.asarray(y)
+            if array.dtype.kind == "f":
+                assert_all_finite(array, input_name="y")
+            check_classification_targets(array)
+            if array.ndim == 2 and array.shape[1] == 1:
+                message = "A column-vector y was passed when a 1d array was expected."
+                warnings.warn(message, DataConversionWarning, stacklevel=3)
+        return super()._learn(X, y, classes, sample_weight, whole=whole)
+
+    def _discriminants(self, X: ArrayLike) -> Floats:
+        """Linear discriminants of rows, one column per class."""
+        Z = self._embedded(X)
+        found = self._ready().read(_discriminants).of(Z)
+        # A class that was declared but not seen yet has no column in the moment.
+        missing = len(self.classes_) - found.shape[1]
+        return np.pad(found, ((0, 0), (0, missing)), constant_values=-np.inf)
+
+
+def _regression(pipeline: Pipeline) -> Linear:
+    """Regress the response on the embedding, in the units of the response."""
+    W, S, Ct = _moments(pipeline)
+    target_map = pipeline.target_map
+    step = target_map.degree if isinstance(target_map, ChebyshevMap) else 1
+    left_mean, right_mean = pipeline.moment.means()
+    B = regression_on(S, Ct[::step], W)
+    mean, scale = np.zeros(len(B)), np.ones(len(B))
+    standardizer = pipeline.target_standardizer
+    if isinstance(standardizer, CausalStandardizer):
+        mean, scale = standardizer.mean, standardizer.scale()
+    elif isinstance(standardizer, FrozenStandardizer):
+        mean, scale = standardizer.mean, standardizer.divisor
+    offset = right_mean[::step] - B @ (W.T @ left_mean)
+    return Linear((B * scale[:, np.newaxis]).T, mean + scale * offset)
+
+
+def _discriminants(pipeline: Pipeline) -> Linear:
+    """Find the linear discriminants of the classes in the embedding."""
+    W, S, Ct = _moments(pipeline)
+    left_mean, shares = pipeline.moment.means()
+    shares = np.maximum(shares[: len(Ct)], np.finfo(np.float64).tiny)
+    if not W.any():  # a single class so far, or nothing that tells them apart
+        return Linear(np.zeros((W.shape[1], len(Ct))), np.log(shares))
+    distances = (Ct / shares[:, np.newaxis]) @ W
+    within = W.T @ S @ W - (distances * shares[:, np.newaxis]).T @ distances
+    unit = max(float(np.trace(within)) / len(within), np.finfo(np.float64).tiny)
+    inverse = np.linalg.pinv(within + WITHIN_RIDGE * unit * np.eye(len(within)), hermitian=True)
+    weights = inverse @ distances.T
+    centred = np.log(shares) - 0.5 * (distances @ weights).diagonal()
+    return Linear(weights, centred - (W.T @ left_mean) @ weights)
+
+
+def _moments(pipeline: Pipeline) -> tuple[Floats, Floats, Floats]:
+    """Feature weights of the embedding, covariance of the features, and C̄ transposed."""
+    moment = pipeline.moment
+    assert isinstance(moment, WhitenedMoment)
+    return pipeline.embedding_basis(), moment.input_covariance(), moment.arrays.sums / moment.weight

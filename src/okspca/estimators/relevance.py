@@ -1,0 +1,203 @@
+r"""Learning along the stream which inputs matter, and drawing the map anew for them.
+
+After 512, 1,024, 2,048 and 4,096 rows, the map is put to the test on the rows so far, which are
+kept until then.  A ridge regression on the first three quarters of them predicts the last quarter;
+the ridge is the best of a grid.  With the share e of the variance that is not predicted, what
+counts are the odds (1 - e) / e.
+
+The gradients of that regression tell which inputs matter (:mod:`okspca.features.relevance`).  Maps
+are tried whose inputs are rescaled accordingly, at three levels of steepness; the best of them is
+the start of the next of three rounds, better or not, since relevance often takes more than one to
+show.  All this is done twice, from the map in use and from the map as it was drawn: an input that
+was once thought not to matter would otherwise never come back.  The best map of all replaces the
+one in use only if it raises the odds by 2 %.
+
+A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
+in their order.  After 4,096 rows the map is final, and the rows are let go.  So from then on the
+model is what one would have had with this map from the first row on, and memory is bounded.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from okspca.estimators.building import Rows
+from okspca.features import FourierMap
+from okspca.features.relevance import input_scales, relevance, rescaled
+from okspca.numerics.arrays import Floats
+from okspca.numerics.whitening import ridge_coefficients, ridge_factor
+from okspca.pipeline import Pipeline
+
+#: Row numbers after which the map is tested; after the last, it is final.
+TIMES = (512, 1024, 2048, 4096)
+FACTORS = (0.6, 1.0, 1.6)
+ROUNDS = 3
+#: What a new map must multiply the odds by.
+GAIN = 1.02
+LEARNED_SHARE = 0.75
+RIDGES = tuple(float(10.0**power) for power in range(-6, 3))
+_SMALLEST = 1e-3
+
+
+class Trial(NamedTuple):
+    """One map on trial: odds, error and ridge of its prediction, and relevance of the inputs."""
+
+    odds: float
+    error: float
+    ridge: float
+    relevance: Floats
+    scales: Floats
+
+
+class RelevanceSearch:
+    """The rows kept so far, and what they told about the inputs.
+
+    Parameters
+    ----------
+    blank : Pipeline
+        The pipeline before its first row, with a map of cosine features.
+
+    Attributes
+    ----------
+    relevance : ndarray of shape (n_inputs,) or None
+        Mean squared gradients, as of the last test; None before the first.
+    scales : ndarray of shape (n_inputs,)
+        What the frequencies of the map as drawn are multiplied by.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> X = np.random.RandomState(0).uniform(-2.0, 2.0, size=(600, 4))
+    >>> model = OKSPCA(1, n_random_features=32, relevance="learned", random_state=0)
+    >>> shares = model.fit(X, X[:, 0] * X[:, 1]).relevance_
+    >>> bool(shares[:2].sum() > 0.8)
+    True
+    """
+
+    def __init__(self, blank: Pipeline) -> None:
+        self.blank: Pipeline | None = blank
+        self.held: list[Rows] = []
+        self.relevance: Floats | None = None
+        self.scales = np.ones(blank.input_map.n_inputs)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the map will not change any more."""
+        return self.blank is None
+
+    @property
+    def n_held(self) -> int:
+        """Number of rows kept."""
+        return sum(len(rows) for rows in self.held)
+
+    def learn(self, pipeline: Pipeline, rows: Rows) -> Pipeline:
+        """Learn rows, testing the map where that is due; return the pipeline to go on with.
+
+        All or nothing: where it raises, neither the pipeline nor this has changed.
+        """
+        before = self.n_held
+        due = [time - before for time in TIMES if before < time <= before + len(rows)]
+        if self.is_final or not due:
+            pipeline.run(rows.X, rows.Y, rows.weights)
+            if not self.is_final:
+                self.held.append(rows)
+            return pipeline
+        attempt = RelevanceSearch.__new__(RelevanceSearch)
+        attempt.__dict__.update(self.__dict__, held=list(self.held))
+        pipeline, start = pipeline.twin(), 0
+        for stop in due:
+            pipeline = attempt._up_to_a_test(pipeline, rows.between(start, stop))
+            start = stop
+        rest = rows.between(start, len(rows))
+        if len(rest):
+            pipeline.run(rest.X, rest.Y, rest.weights)
+            if not attempt.is_final:
+                attempt.held.append(rest)
+        self.__dict__.update(attempt.__dict__)
+        return pipeline
+
+    def _up_to_a_test(self, pipeline: Pipeline, rows: Rows) -> Pipeline:
+        """Learn rows after the last of which the map is tested."""
+        pipeline.run(rows.X, rows.Y, rows.weights)
+        self.held.append(rows)
+        kept = self.held[0]
+        for more in self.held[1:]:
+            kept = kept.followed_by(more)
+        self.held = [kept]
+        assert self.blank is not None
+        found = tested(self.blank, kept, self.scales)
+        self.relevance = found.relevance
+        if not np.array_equal(found.scales, self.scales):
+            self.scales = found.scales
+            pipeline = self.blank.twin()
+            pipeline.input_map = rescaled(_base(self.blank), self.scales)
+            pipeline.run(kept.X, kept.Y, kept.weights)
+        if len(kept) >= TIMES[-1]:
+            self.blank, self.held = None, []
+        return pipeline
+
+
+def tested(blank: Pipeline, rows: Rows, scales: Floats) -> Trial:
+    """Test the map in use against rescaled ones; return the trial of the one to go on with."""
+    fresh = blank.twin()
+    Z = fresh.input_standardizer.scan(rows.X, rows.weights)
+    T = fresh.target_standardizer.scan(rows.Y, rows.weights)
+    if fresh.moment.labels:
+        T = fresh.target_map.transform(T)
+    base = _base(blank)
+    data = Z, T, rows.weights
+    starts = [_tried(base, scales, data, RIDGES)]
+    if not np.array_equal(scales, np.ones_like(scales)):
+        starts.append(_tried(base, np.ones_like(scales), data, RIDGES))
+    best = max((_searched(base, start, data) for start in starts), key=lambda trial: trial.odds)
+    return best if best.odds >= GAIN * starts[0].odds else starts[0]
+
+
+def _searched(base: FourierMap, trial: Trial, data: tuple[Floats, Floats, Floats]) -> Trial:
+    """Follow the relevance from one map for some rounds; return the best trial met."""
+    met = [trial]
+    for _ in range(ROUNDS):
+        steepness = float(np.sqrt(np.mean(trial.scales**2)))
+        near = [ridge for ridge in RIDGES if 0.05 < ridge / trial.ridge < 20.0]
+        rescaling = steepness * input_scales(trial.relevance)
+        tried = [_tried(base, factor * rescaling, data, near) for factor in FACTORS]
+        trial = min(tried, key=lambda one: one.error)
+        met.append(trial)
+    return max(met, key=lambda one: one.odds)
+
+
+def _base(blank: Pipeline) -> FourierMap:
+    """The map as it was drawn."""
+    assert isinstance(blank.input_map, FourierMap)
+    return blank.input_map
+
+
+def _tried(
+    base: FourierMap,
+    scales: Floats,
+    rows: tuple[Floats, Floats, Floats],
+    ridges: Sequence[float],
+) -> Trial:
+    """Fit the first rows with every ridge, predict the last ones, and keep the best."""
+    Z, T, weights = rows
+    feature_map = rescaled(base, scales)
+    learn = int(LEARNED_SHARE * len(Z))
+    share = weights[:learn] / weights[:learn].sum()
+    Phi = feature_map.transform(Z)
+    left_mean, right_mean = share @ Phi[:learn], share @ T[:learn]
+    left = Phi[:learn] - left_mean
+    weighted = left * share[:, np.newaxis]
+    S, Ct = weighted.T @ left, (T[:learn] - right_mean).T @ weighted
+    ahead, actual, later = Phi[learn:] - left_mean, T[learn:] - right_mean, weights[learn:]
+    total = float(later @ (actual**2).sum(axis=1))
+    fits = []
+    for ridge in ridges:
+        Bt = ridge_coefficients(ridge_factor(S, ridge), Ct)
+        error = float(later @ ((actual - ahead @ Bt.T) ** 2).sum(axis=1))
+        fits.append((error, ridge, Bt))
+    error, ridge, Bt = min(fits, key=lambda fit: fit[0])
+    odds = (
+        0.0 if total <= 0.0 else max(total - error, _SMALLEST * total) / max(error, 1e-12 * total)
+    )
+    return Trial(odds, error, ridge, relevance(feature_map, Bt.T, Z[:learn]), scales)

@@ -1,0 +1,68 @@
+r"""Polynomial features of a response: itself, and Chebyshev polynomials of it.
+
+A standardised response y becomes::
+
+    y, T_2(c), ..., T_n(c),      c = y / 3 clipped to [-1, 1],
+
+for each output.  The first feature is the response itself, so a regression on it predicts it; the
+others tell apart responses that differ in more than their mean, and are bounded by one.
+"""
+
+import numpy as np
+
+from okspca.features.base import FeatureMap
+from okspca.numerics.arrays import Floats
+
+RADIUS = 3.0
+
+
+class ChebyshevMap(FeatureMap):
+    """The response and Chebyshev polynomials of it, for each output.
+
+    Parameters
+    ----------
+    n_inputs : int
+        Number of outputs of the response.
+    degree : int
+        Highest degree; the number of features per output.
+
+    Examples
+    --------
+    >>> ChebyshevMap(1, degree=3).transform(np.array([[6.0], [0.0]])).tolist()
+    [[6.0, 1.0, 1.0], [0.0, -1.0, -0.0]]
+    """
+
+    def __init__(self, n_inputs: int, degree: int = 6) -> None:
+        if degree < 1:
+            message = f"degree={degree} must be at least 1."
+            raise ValueError(message)
+        self._n_inputs = n_inputs
+        self.degree = degree
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns it takes."""
+        return self._n_inputs
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns it returns."""
+        return self._n_inputs * self.degree
+
+    def transform(self, Z: Floats) -> Floats:
+        """Map rows to features; those of an output are next to each other."""
+        clipped = np.clip(Z / RADIUS, -1.0, 1.0)
+        features = np.empty((*Z.shape, self.degree))
+        features[..., 0] = Z
+        before, last = np.ones_like(clipped), clipped
+        for n in range(1, self.degree):
+            before, last = last, 2.0 * clipped * last - before
+            features[..., n] = last
+        return features.reshape(Z.shape[0], -1)
+
+    def equals(self, other: FeatureMap) -> bool:
+        """Tell whether the other map has the same degree and width."""
+        return isinstance(other, ChebyshevMap) and (other.n_inputs, other.degree) == (
+            self.n_inputs,
+            self.degree,
+        )

@@ -1,0 +1,70 @@
+r"""Which inputs matter: the average gradient of a predictor, and the map that uses it.
+
+Let f(z) = B^T phi(z) be the ridge regression of the targets on cosine features of standardised
+inputs.  The relevance of input j is the mean square of its partial derivatives, summed over the
+targets::
+
+    m_j = mean_z sum_c (df_c / dz_j)^2,      df/dz = -sqrt(2 / D) (B * sin(W z + b))^T W,
+
+the diagonal of the average gradient outer product.  Inputs are rescaled by the square roots of
+their relevance, such that the sum of squares stays d: an input twice as steep counts twice as
+much, and the mean squared distance of rows stays what the bandwidth was made for.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from okspca.features.fourier import FourierMap
+from okspca.numerics.arrays import Floats
+
+
+def relevance(feature_map: FourierMap, B: Floats, Z: Floats) -> Floats:
+    """Mean squared partial derivatives of ``B^T phi``, one per input; B has one column per target.
+
+    Examples
+    --------
+    >>> phi = FourierMap(np.array([[1.0, 0.0], [2.0, 0.0]]), np.zeros(2))
+    >>> m = relevance(phi, np.ones((2, 1)), np.random.RandomState(0).normal(size=(50, 2)))
+    >>> bool(m[0] > 0.0), float(m[1])
+    (True, 0.0)
+    """
+    found = np.zeros(feature_map.n_inputs)
+    for by_row in gradients(feature_map, B, Z):
+        found += (by_row**2).mean(axis=0)
+    return found
+
+
+def gradients(feature_map: FourierMap, B: Floats, Z: Floats) -> Iterator[Floats]:
+    """Partial derivatives of each column of ``B^T phi`` at each row (rows x inputs).
+
+    Examples
+    --------
+    >>> phi = FourierMap(np.array([[2.0]]), np.array([-np.pi / 2.0]))  # sqrt(2) sin(2 z)
+    >>> [float(found[0, 0].round(6)) for found in gradients(phi, np.ones((1, 1)), np.zeros((1, 1)))]
+    [2.828427]
+    """
+    amplitude = np.sqrt(2.0 / feature_map.n_features)
+    slopes = -amplitude * np.sin(Z @ feature_map.weights.T + feature_map.phases)
+    for column in B.T:
+        yield (slopes * column) @ feature_map.weights
+
+
+def input_scales(m: Floats) -> Floats:
+    """What standardised inputs are multiplied by; ones where no input matters.
+
+    Examples
+    --------
+    >>> input_scales(np.array([3.0, 1.0])).round(3).tolist()
+    [1.225, 0.707]
+    """
+    largest = m.max(initial=0.0)
+    if not 0.0 < largest < np.inf:
+        return np.ones(m.shape[0])
+    shares = m / largest
+    return np.asarray(np.sqrt(shares * (m.shape[0] / shares.sum())))
+
+
+def rescaled(base: FourierMap, scales: Floats) -> FourierMap:
+    """Return the map of inputs that are multiplied by ``scales`` first."""
+    return FourierMap(base.weights * scales, base.phases)

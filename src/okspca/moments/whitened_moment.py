@@ -1,0 +1,253 @@
+r"""The cross-moment in coordinates in which the input features have unit covariance.
+
+Beside C̄ the input covariance S_phi (divisor: weight) is kept, and services are shown::
+
+    (S_phi + l I)^-1/2 C̄ D,        W = (S_phi + l I)^-1/2 U,
+
+whose leading left directions U give the weights W that embeddings use.  As l grows they become the
+leading directions of C̄ itself; as l vanishes, those of canonical correlation and reduced-rank
+regression.  The ridge l is in units of the mean variance of the features; it is fixed, or chosen
+along the stream (:mod:`okspca.moments.ridge_choice`).  Answers and certificates live in the
+whitened coordinates, which are those of the triangular factor
+(:mod:`okspca.numerics.whitening`).
+
+D weighs classes.  A column of C̄ is p_c times the distance of a class mean from the mean, so without
+weights a class counts p_c^2 (``"squared"``, as in the paper); ``"proportional"`` divides it by
+sqrt(p_c), the ordinary scatter between classes, and ``"balanced"`` by p_c: all classes alike.
+"""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from okspca.errors import MergeError
+from okspca.moments.arrays import Change, EncodedRows, GroupArrays, Target
+from okspca.moments.cross_moment import CrossMoment
+from okspca.moments.input_covariance import InputCovariance, Past
+from okspca.moments.ridge_choice import RidgeChoice
+from okspca.numerics.arrays import Floats, Integers, copied, unit_scaled
+from okspca.numerics.whitening import ridge_factor, unwhitened, whitened_rows
+
+#: Power of p_c that the column of a class is divided by.
+CLASS_WEIGHTING = {"squared": 0.0, "proportional": 0.5, "balanced": 1.0}
+
+
+class WhitenedMoment(CrossMoment):
+    """A cross-moment with the covariance of its inputs.
+
+    Parameters
+    ----------
+    n_left, n_right : int
+        Number of input and target features.
+    ridge : float or None
+        Ridge in units of the mean variance; None chooses it along the stream.
+    class_weighting : {"squared", "proportional", "balanced"}
+        What a class counts.
+    n_directions : int
+        Number of leading directions that the choice of a ridge is about.
+    **settings
+        As for :class:`CrossMoment`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.RandomState(0).normal(size=(200, 2)) * [1.0, 9.0]
+    >>> moment = WhitenedMoment(2, 1, ridge=1e-8)
+    >>> moment.update(X, X @ [[1.0], [1.0]], np.ones(200))
+    >>> target = moment.target()
+    >>> W = moment.feature_weights(target.Ct.T / np.linalg.norm(target.Ct))
+    >>> round(float(W[0, 0] / W[1, 0]), 6)
+    1.0
+    """
+
+    copy_parts: ClassVar[tuple[str, ...]] = ("compression", "covariance", "choice")
+
+    def __init__(
+        self,
+        n_left: int,
+        n_right: int,
+        *,
+        ridge: float | None = None,
+        class_weighting: str = "squared",
+        n_directions: int = 1,
+        **settings: Any,
+    ) -> None:
+        super().__init__(n_left, n_right, **settings)
+        self.ridge = ridge
+        self.class_weighting = class_weighting
+        self.n_directions = n_directions
+        self.covariance = InputCovariance(n_left)
+        self.choice = RidgeChoice(n_left) if ridge is None else None
+
+    @property
+    def ridge_in_use(self) -> float:
+        """The ridge, in units of the mean variance of the features."""
+        return self.choice.value if self.choice is not None else self.ridge or 0.0
+
+    def add(self, rows: EncodedRows) -> None:
+        """Learn a block of rows, cut where a round of the choice of a ridge begins or ends."""
+        start, n = 0, rows.Phi.shape[0]
+        while start < n:
+            stop = n
+            if self.choice is not None:
+                stop = min(n, start + self.choice.next_stop(self.rows) - self.rows)
+            self._add_piece(EncodedRows(*(part[start:stop] for part in rows)))
+            start = stop
+
+    def add_one(self, rows: EncodedRows) -> Change:
+        """Learn one row; return how ``sums`` changed."""
+        self._score(rows)
+        change = super().add_one(rows)
+        self.covariance.add_one(change.left, change.scale, self.forgetting)
+        self._begin_round()
+        return change
+
+    def merge(self, other: CrossMoment) -> None:
+        """Pool another moment of the same kind into this one."""
+        same = isinstance(other, WhitenedMoment) and (self.ridge, self.class_weighting) == (
+            other.ridge,
+            other.class_weighting,
+        )
+        if not same:
+            message = "The models differ in their objective, ridge or class weighting."
+            raise MergeError(message)
+        assert isinstance(other, WhitenedMoment)
+        past = self._past(0)
+        super().merge(other)
+        self.covariance.merge(other.covariance, past, other.arrays.left_mean, other.weight)
+        if self.choice is not None and other.choice is not None:
+            self.choice.errors = self.choice.errors + other.choice.errors
+
+    def with_columns(self, columns: Integers, n_right: int) -> CrossMoment:
+        """Return a copy whose target coordinate ``j`` is column ``columns[j]`` of ``n_right``."""
+        moved = super().with_columns(columns, n_right)
+        assert isinstance(moved, WhitenedMoment)
+        moved.covariance = copied(self.covariance)
+        if self.choice is not None:
+            moved.choice = copied(self.choice)
+            moved.choice.drop_round()
+        return moved
+
+    def transformed(self, basis: Floats) -> CrossMoment:
+        """Return a copy whose target coordinates are ``basis`` times the stored ones."""
+        turned = self._block(basis.shape[0])
+        turned.adopt(super().transformed(basis))
+        turned.arrays.totals[...] = self._totals
+        turned.covariance = copied(self.covariance)
+        return turned
+
+    def block_like(self) -> CrossMoment:
+        """Make an empty moment for some of the rows of this one, in its stored coordinates."""
+        return self._block(self.width)
+
+    def adopt(self, other: CrossMoment) -> None:
+        """Take over what another moment in these stored coordinates holds; the clock goes on."""
+        super().adopt(other)
+        if isinstance(other, WhitenedMoment):
+            self.covariance = copied(other.covariance)
+
+    def concentrate(self) -> Floats | None:
+        """Leave the coordinates: the choice of a ridge refers to them, and requests cost more."""
+        return None
+
+    def target(self) -> Target:
+        """Snapshot of the whitened moment for services."""
+        plain = super().target()
+        factor, weights = self._factor(), self._column_weights()
+        rows = whitened_rows(factor, plain.Ct * weights[:, np.newaxis])
+        Ct, scale = unit_scaled(rows)
+        # The smallest diagonal entry squared is at least the ridge, as every pivot is.
+        stretch = weights.max(initial=1.0) / self._smallest_root()
+        labels = plain.labels and self.class_weighting == "squared"
+        return Target(
+            Ct, plain.scale * scale, plain.dropped * stretch / scale, plain.is_zero, labels
+        )
+
+    def feature_weights(self, vectors: Floats) -> Floats:
+        """Turn directions of whitened coordinates into weights of the features."""
+        return unwhitened(self._factor(), vectors)
+
+    def in_target_coordinates(self, groups: GroupArrays) -> GroupArrays:
+        """Show sub-moments in the coordinates in which this moment is shown."""
+        factor, weights = self._factor(), self._column_weights()
+        n, width, D = groups.sums.shape
+        sums = groups.sums * weights[:width, np.newaxis]
+        return groups._replace(
+            sums=whitened_rows(factor, sums.reshape(-1, D)).reshape(n, width, D),
+            left_means=whitened_rows(factor, groups.left_means),
+            right_means=groups.right_means * weights[:width],
+        )
+
+    def input_covariance(self) -> Floats:
+        """Covariance of the input features (divisor: weight), symmetric."""
+        upper = np.triu(self.covariance.mean_square(self.weight))
+        return upper + np.triu(upper, 1).T
+
+    def _add_piece(self, rows: EncodedRows) -> None:
+        """Learn rows among which no round begins or ends."""
+        n = rows.Phi.shape[0]
+        if n == 1:
+            self.add_one(rows)
+            return
+        self._score(rows)
+        past = self._past(n)
+        super().add(rows)
+        faded = rows.weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
+        self.covariance.add(rows.Phi, faded, past)
+        self._begin_round()
+
+    def _past(self, n: int) -> Past:
+        """What is known before a change that fades it by ``n`` rows."""
+        fade = self.forgetting**n
+        return Past(self._left_mean.copy(), fade * self.weight, fade)
+
+    def _score(self, rows: EncodedRows) -> None:
+        """Let the choice of a ridge predict rows that are not learned yet."""
+        if self.choice is not None and self.choice.is_scoring(self.rows):
+            self.choice.score(rows)
+
+    def _begin_round(self) -> None:
+        """Begin a round of the choice of a ridge, if one is due."""
+        if self.choice is not None and self.choice.begins(self.rows):
+            covariance = self.covariance.mean_square(self.weight)
+            self.choice.begin(self.arrays, covariance, self.n_directions, self.rows)
+
+    def _factor(self) -> Floats:
+        """Triangular factor of the covariance with its ridge."""
+        return ridge_factor(self.covariance.mean_square(self.weight), self.ridge_in_use)
+
+    def _smallest_root(self) -> float:
+        """Lower bound on the square root of the smallest eigenvalue of what is factored."""
+        unit = float(np.trace(self.covariance.mean_square(self.weight))) / len(self._left_mean)
+        return float(np.sqrt(self.ridge_in_use * (unit if unit > 0.0 else 1.0)))
+
+    def _column_weights(self) -> Floats:
+        """What the stored target coordinates are multiplied by."""
+        power = CLASS_WEIGHTING[self.class_weighting] if self.labels else 0.0
+        shares = self.arrays.right_mean
+        if power == 0.0:
+            return np.ones(self.width)
+        # A class that no row has had has a column of zeros, whatever it counts.
+        return np.where(shares > 0.0, np.maximum(shares, 1e-300) ** -power, 0.0)
+
+    def _block(self, width: int) -> "WhitenedMoment":
+        """Make an empty moment that is only ever merged, so it needs no choice of a ridge."""
+        return WhitenedMoment(self._left_mean.shape[0], width, ridge=1.0)
+
+    def _empty(self, n_right: int) -> Self:
+        """Make an empty moment of the same kind."""
+        return type(self)(
+            self._left_mean.shape[0],
+            n_right,
+            ridge=self.ridge,
+            class_weighting=self.class_weighting,
+            n_directions=self.n_directions,
+            forgetting=self.forgetting,
+            labels=self.labels,
+        )
+
+    def _decompress(self) -> None:
+        """Store the moment over all target features from now on."""
+        if self.compression is not None and self.choice is not None:
+            self.choice.drop_round()
+        super()._decompress()

@@ -1,0 +1,38 @@
+"""The blocks behind a moment that covers a window, on disk."""
+
+from okspca.moments import CrossMoment, MomentWindow
+from okspca.moments.moment_window import N_BLOCKS, rows_per_block
+from okspca.state.fields import Sink, Source
+from okspca.state.moments import read_moment, write_moment
+from okspca.state.stacks import read_stacks, write_stacks
+
+
+def write_window(sink: Sink, window: MomentWindow) -> None:
+    """Write the blocks."""
+    sink.put("window", window.window)
+    sink.put("filled", window.filled)
+    write_moment(sink.inside("newest"), window.newest)
+    write_stacks(sink.inside("stacks"), window.stacks, write_moment)
+
+
+def read_window(source: Source, moment: CrossMoment, most_right: int) -> MomentWindow:
+    """Read the blocks behind a moment."""
+    size = source.count("window", least=N_BLOCKS)
+    window = MomentWindow(size, moment)
+    window.filled = source.count("filled", most=rows_per_block(size) - 1)
+    window.newest = _read_block(source.inside("newest"), moment, most_right)
+    read_stacks(
+        source.inside("stacks"), window.stacks, lambda s: _read_block(s, moment, most_right)
+    )
+    source.close()
+    return window
+
+
+def _read_block(source: Source, moment: CrossMoment, most_right: int) -> CrossMoment:
+    """Read one block, in the stored coordinates of the moment."""
+    n_left = moment.arrays.sums.shape[1]
+    block = read_moment(source, n_left, most_right)
+    fits = type(block) is type(moment) and block.width <= moment.width
+    if not fits or block.labels or block.compression is not None or block.forgetting != 1.0:
+        source.refuse("width", block.width)
+    return block

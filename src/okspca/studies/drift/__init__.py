@@ -1,0 +1,1 @@
+"""Signal directions that move: how soon services with forgetting or a window follow."""

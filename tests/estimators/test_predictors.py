@@ -1,0 +1,107 @@
+"""The one-pass predictors against batch regression and discriminant analysis on the same rows."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import RandomState
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression
+
+from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
+from okspca.features import ChebyshevMap
+from okspca.numerics.arrays import Floats
+
+SMALL: dict[str, Any] = {"n_random_features": 48, "random_state": 0}
+
+
+def rows(n: int = 900) -> Floats:
+    return np.asarray(RandomState(0).normal(size=(n, 3)))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("features", ["chebyshev", "raw"])
+@pytest.mark.parametrize("standardize", ["frozen", None])
+def test_it_is_the_regression_on_the_embedding(
+    n_outputs: int, features: str, standardize: str | None
+) -> None:
+    X = rows()
+    y = 5.0 + np.column_stack([np.sin(X[:, 0]) * X[:, 1], X[:, 2] ** 2])[:, :n_outputs]
+    y = y[:, 0] if n_outputs == 1 else y
+    model = OKSPCARegressor(2, target_features=features, standardize=standardize, **SMALL)
+    model.fit(X, y)
+    Z = OKSPCA.transform(model, X)
+    used = Z[:, np.linalg.norm(Z, axis=0) > 0.0]
+    wanted = LinearRegression().fit(used, y).predict(used)
+    np.testing.assert_allclose(model.predict(X), wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_it_is_discriminant_analysis_on_the_embedding() -> None:
+    X = rows()
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] * X[:, 1] + X[:, 2], [-0.5, 0.8])]
+    model = OKSPCAClassifier(2, standardize="frozen", **SMALL).fit(X, y)
+    Z = OKSPCA.transform(model, X)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(Z, y)
+    assert model.classes_.tolist() == theirs.classes_.tolist()
+    np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(Z), atol=1e-4)
+    assert (model.predict(X) == theirs.predict(Z)).mean() > 0.999
+
+
+def test_blocks_of_any_size_give_the_same_predictions() -> None:
+    X = rows()
+    y = np.sin(X[:, 0]) * X[:, 1]
+    whole, cut = (OKSPCARegressor(2, **SMALL) for _ in range(2))
+    whole.partial_fit(X, y)
+    for start in range(0, len(X), 37):
+        cut.partial_fit(X[start : start + 37], y[start : start + 37])
+    np.testing.assert_allclose(cut.predict(X), whole.predict(X), rtol=1e-6, atol=1e-9)
+
+
+def test_a_class_that_was_only_declared_has_no_probability() -> None:
+    X = rows(200)
+    y = (X[:, 0] > 0.0).astype(int)
+    model = OKSPCAClassifier(1, **SMALL).partial_fit(X, y, classes=[0, 1, 7])
+    chances = model.predict_proba(X)
+    assert chances.shape == (200, 3)
+    assert (chances[:, 2] == 0.0).all()
+    assert set(model.predict(X).tolist()) <= {0, 1}
+
+
+def test_predictors_are_saved(tmp_path: Path) -> None:
+    X = rows()
+    regressor = OKSPCARegressor(2, relevance="learned", **SMALL).fit(X, X[:, 0] * X[:, 1])
+    classifier = OKSPCAClassifier(1, class_weighting="balanced", **SMALL).fit(X, X[:, 0] > 0)
+    models: list[Any] = [regressor, classifier]
+    for model in models:
+        path = tmp_path / "model.okspca"
+        model.save(path)
+        again = type(model).load(path)
+        assert again.get_params() == model.get_params()
+        assert np.array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("features", ["fourier", "chebyshev", "raw"])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_every_choice_of_target_features_learns_and_is_saved(
+    features: str, n_outputs: int, tmp_path: Path
+) -> None:
+    X = rows(300)
+    Y = np.column_stack([X[:, 0], X[:, 1] ** 2])[:, :n_outputs]
+    model = OKSPCA(2, target_features=features, **SMALL).partial_fit(X, Y)
+    model.save(tmp_path / "model.okspca")
+    twin = OKSPCA.load(tmp_path / "model.okspca")
+    for one in (model, twin):
+        one.partial_fit(X, Y)
+    assert np.array_equal(model.components_, twin.components_)
+
+
+def test_chebyshev_features_are_the_polynomials() -> None:
+    y = np.linspace(-2.9, 2.9, 7)[:, np.newaxis]
+    features = ChebyshevMap(1, degree=5).transform(y)
+    angle = np.arccos(y[:, 0] / 3.0)
+    for n in range(2, 6):
+        np.testing.assert_allclose(features[:, n - 1], np.cos(n * angle), atol=1e-12)
+    assert np.array_equal(features[:, 0], y[:, 0])
+    with pytest.raises(ValueError, match="degree"):
+        ChebyshevMap(1, degree=0)

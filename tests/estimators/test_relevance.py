@@ -1,0 +1,148 @@
+"""Learned relevance: what it finds, when it acts, and that it is all or nothing."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import RandomState
+
+from okspca import OKSPCA, MergeError
+from okspca.datasets import friedman, xor_gauss
+from okspca.estimators import relevance as module
+from okspca.estimators.saving import model_bytes, model_from
+from okspca.features import FourierMap, IdentityMap
+from okspca.features.relevance import input_scales, relevance
+from okspca.numerics.arrays import Floats
+from tests.contracts.fingerprint import state_of
+
+SMALL: dict[str, Any] = {"n_random_features": 32, "relevance": "learned", "random_state": 0}
+
+
+def product(n: int) -> tuple[Floats, Floats]:
+    """Two of six inputs matter."""
+    X = RandomState(3).uniform(-2.0, 2.0, size=(n, 6))
+    return X, X[:, 0] * X[:, 1]
+
+
+def learned(model: OKSPCA, X: Floats, y: Any, step: int) -> OKSPCA:
+    for start in range(0, len(X), step):
+        model.partial_fit(X[start : start + step], y[start : start + step])
+    return model
+
+
+def test_the_gradient_is_that_of_the_predictor() -> None:
+    """Against differences of the predictor itself."""
+    random = RandomState(0)
+    phi = FourierMap.sample(3, 10, bandwidth=1.0, seed=0)
+    B, Z, h = random.normal(size=(10, 2)), random.normal(size=(7, 3)), 1e-6
+    wanted = []
+    for j in range(3):
+        step = np.eye(3)[j] * h
+        slope = (phi.transform(Z + step) - phi.transform(Z - step)) @ B / (2.0 * h)
+        wanted.append((slope**2).sum(axis=1).mean())
+    np.testing.assert_allclose(relevance(phi, B, Z), wanted, rtol=1e-6)
+
+
+def test_scales_keep_the_sum_of_squares() -> None:
+    scales = input_scales(np.array([4.0, 1.0, 0.0]))
+    assert np.isclose((scales**2).sum(), 3.0)
+    assert np.isclose(scales[0] / scales[1], 2.0)
+    assert input_scales(np.zeros(3)).tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(("draw", "n_true", "width"), [(xor_gauss, 2, 64), (friedman, 5, 128)])
+def test_it_finds_the_inputs_that_matter(draw: Any, n_true: int, width: int) -> None:
+    X, y = draw(2048, 0)
+    options: dict[str, Any] = {**SMALL, "n_random_features": width, "objective": "whitened"}
+    model = OKSPCA(1, bandwidth="median", **options).fit(X, y)
+    assert model.relevance_[:n_true].sum() > 0.9
+    assert np.isclose(model.relevance_.sum(), 1.0)
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_blocks_of_any_size_give_the_same_map(labels: bool) -> None:
+    X, y = product(1100)
+    target = (y > 0.0).astype(int) if labels else y
+    made = [learned(OKSPCA(1, **SMALL), X, target, step) for step in (1100, 97)]
+    maps = [model.input_map_ for model in made]
+    assert isinstance(maps[0], FourierMap)
+    assert maps[0].equals(maps[1])
+    np.testing.assert_allclose(made[0].moment_.matrix(), made[1].moment_.matrix(), atol=1e-12)
+
+
+def test_rows_one_at_a_time_give_the_same_map() -> None:
+    X, y = product(520)
+    whole = OKSPCA(1, **SMALL).partial_fit(X, y)
+    single = OKSPCA(1, **SMALL)
+    for x, one in zip(X, y, strict=True):
+        single.learn_one(x, one)
+    assert single.input_map_.equals(whole.input_map_)
+    assert single.n_samples_seen_ == whole.n_samples_seen_ == 520
+    assert not single._pipeline.input_map.equals(OKSPCA(1, **SMALL).fit(X[:5], y[:5]).input_map_)  # type: ignore[union-attr]
+
+
+def test_once_final_the_model_is_one_that_had_the_map_from_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "TIMES", (512, 1024))
+    X, y = product(1500)
+    model = learned(OKSPCA(1, **SMALL), X, y, 300)
+    options = {**SMALL, "relevance": None}
+    plain = learned(OKSPCA(1, input_map=model.input_map_, **options), X, y, 300)
+    np.testing.assert_allclose(
+        model.moment_.means()[0], plain.moment_.means()[0], rtol=1e-9, atol=1e-12
+    )
+    assert model._search.is_final
+    assert model._search.n_held == 0
+
+
+def test_a_map_that_gains_too_little_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = product(600)
+    plain = OKSPCA(1, **{**SMALL, "relevance": None}).partial_fit(X, y)
+    assert not OKSPCA(1, **SMALL).partial_fit(X, y).input_map_.equals(plain.input_map_)
+    monkeypatch.setattr(module, "GAIN", 1e9)
+    assert OKSPCA(1, **SMALL).partial_fit(X, y).input_map_.equals(plain.input_map_)
+
+
+@pytest.mark.parametrize("place", [100, 600, 1100])
+def test_a_saved_search_goes_on(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TIMES", (512, 1024))
+    X, y = product(1200)
+    model = OKSPCA(1, objective="whitened", **SMALL).partial_fit(X[:place], y[:place])
+    twin, _ = model_from(OKSPCA, model_bytes(model))
+    assert model_bytes(twin) == model_bytes(model)
+    for one in (model, twin):
+        one.partial_fit(X[place:], y[place:])
+    assert state_of(twin) == state_of(model)
+    assert np.array_equal(twin.relevance_, model.relevance_)
+
+
+def test_a_search_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = product(600)
+    model = OKSPCA(1, **SMALL).partial_fit(X[:500], y[:500])
+    before = state_of(model)
+
+    def broken(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "tested", broken)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[500:], y[500:])
+    assert state_of(model) == before
+
+
+def test_models_that_still_search_are_not_pooled() -> None:
+    X, y = product(100)
+    one, other = (OKSPCA(1, **SMALL).partial_fit(X, y) for _ in range(2))
+    with pytest.raises(MergeError, match="which inputs matter"):
+        one.merge(other)
+
+
+def test_wrong_uses_are_named() -> None:
+    X, y = product(50)
+    with pytest.raises(ValueError, match="relevance"):
+        OKSPCA(1, relevance="guessed").fit(X, y)
+    with pytest.raises(ValueError, match="input_map"):
+        OKSPCA(1, relevance="learned", input_map=IdentityMap(6)).fit(X, y)
+    with pytest.raises(AttributeError, match="relevance_"):
+        _ = OKSPCA(1, **SMALL).fit(X, y).relevance_
