@@ -349,3 +349,13 @@ def test_rounding_allowance_covers_the_worst_ordered_sums(D: int) -> None:
         assert certificate.rho_lower <= 1.0 - sine**2
         assert certificate.distance_upper is not None
         assert certificate.distance_upper >= np.sqrt(2.0) * sine * (1 - 1e-9)
+
+
+def test_classes_may_be_a_list_of_numpy_scalars() -> None:
+    labels = np.array([3, 1, 2, 1])
+    X = np.arange(8.0).reshape(4, 2)
+    plain = OKSPCA(1, random_state=0).partial_fit(X, labels, classes=[1, 2, 3])
+    listed = OKSPCA(1, random_state=0).partial_fit(X, labels, classes=list(np.unique(labels)))
+    np.testing.assert_array_equal(plain.classes_, listed.classes_)
+    words = OKSPCA(1, random_state=0).partial_fit(X, list(np.array(["b", "a", "a", "b"])))
+    assert list(words.classes_) == ["b", "a"]

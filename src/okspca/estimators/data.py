@@ -144,7 +144,8 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> Labels:
     _check_length(array.shape[0], n_rows)
     if array.dtype.kind == "f":
         check_values(array, name)
-    values = array.tolist()
+    # A list may hold NumPy's own scalars, as list(np.unique(y)) does.
+    values = [v.item() if isinstance(v, np.generic) else v for v in array.tolist()]
     kinds = {_kind(value, row, name) for row, value in enumerate(values)}
     if len(kinds) > 1:
         message = f"{name} mixes {' and '.join(sorted(kinds))}; labels must be of one kind."

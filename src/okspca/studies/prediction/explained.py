@@ -5,6 +5,7 @@ from okspca.studies.prediction import methods, published
 from okspca.studies.prediction.excursions import AWAY_DEGREES, LOOK_EVERY
 from okspca.studies.prediction.explained_har import other_data
 from okspca.studies.prediction.explained_splits import other_splits
+from okspca.studies.prediction.nudges import nudged
 from okspca.studies.prediction.results import Results
 from okspca.studies.prediction.statistics import paired_effect
 from okspca.studies.prediction.tables import open_choice, task_of
@@ -36,6 +37,7 @@ def explanations(results: Results) -> list[Part]:
     parts += _loadings(results)
     parts += other_splits(results)
     parts += _excursions(results)
+    parts += nudged(results)
     return parts
 
 

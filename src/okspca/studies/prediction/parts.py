@@ -3,6 +3,7 @@
 from okspca.studies.cells import Cell
 from okspca.studies.prediction import experiments, fits
 from okspca.studies.prediction.excursions import excursion_rows
+from okspca.studies.prediction.nudges import nudge_rows
 from okspca.studies.prediction.tasks import resolved
 from okspca.studies.rows import Row
 
@@ -13,6 +14,7 @@ PARTS = {
     "development": fits.development_rows,
     "bandwidth": fits.bandwidth_rows,
     "excursions": excursion_rows,
+    "nudges": nudge_rows,
     "splits": experiments.split_rows,
     "loadings": experiments.loading_rows,
     "rounding": experiments.rounding_rows,

@@ -12,6 +12,7 @@ from okspca.studies.cells import Cell, run_cells
 from okspca.studies.prediction import beyond
 from okspca.studies.prediction.beyond_render import render_beyond
 from okspca.studies.prediction.experiments import SPLITS
+from okspca.studies.prediction.nudges import NUDGED_SEEDS
 from okspca.studies.prediction.parts import work
 from okspca.studies.prediction.protocol import DEVELOPMENT_SEEDS, FINAL_SEEDS
 from okspca.studies.prediction.render import render
@@ -66,6 +67,7 @@ class Plan:
             ("rounding", ("HAR",), self.seeds),
             ("columns", ("HAR",), (0,)),
             ("excursions", ("Sensorless",), self.seeds),
+            ("nudges", ("HAR", "Sensorless"), NUDGED_SEEDS[: 1 if self.quick else None]),
         ]
 
 
