@@ -68,15 +68,14 @@ def _rounding(results: Results) -> list[Part]:
         cells = f"{np.mean(scores):.5f}", f"{spread[variant]:.2e}", f"{spread[variant]:.3f}"
         lines.append((variant, *cells, iterations))
     like = [v for v, sd in spread.items() if f"{sd:.3f}" == PAPER_SD and v != AS_STUDIED]
-    same = [v for v, sd in spread.items() if sd == 0.0]
+    same = [v for v, sd in spread.items() if sd < 1e-12]
     text = (
         f"The standard deviation of Raw-X over the seeds is {PAPER_SD} in the paper and "
         f"{spread[AS_STUDIED]:.1e} here. Nothing is drawn for Raw-X and the rows are the same, so "
         "the probe was fitted again with one thing changed at a time. "
-        f"No spread at all is left with: {', '.join(same) or 'none of these'}. So it is the order "
-        "of the rows that makes seeds differ, by the rounding of sums and thus by the iteration at "
-        "which the optimiser stops; coarser rounding or an earlier stop makes it larger, a tighter "
-        f"tolerance smaller. A spread that is printed as {PAPER_SD} comes with: "
+        f"No spread above rounding is left with: {', '.join(same) or 'none of these'}. The order "
+        "of the rows changes the rounding of sums, and with it the iteration at which the "
+        f"optimiser stops. A spread that is printed as {PAPER_SD} comes with: "
         f"{', '.join(like) or 'none of these'}. Which of them the paper's code has is not known."
     )
     header = ("probe of Raw-X", "mean macro-F1", "SD", "SD as printed", "iterations")
