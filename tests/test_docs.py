@@ -26,6 +26,7 @@ ELSEWHERE = (
     "okspca bench ",
     "okspca demo",
     "export ",
+    "taskset ",
 )
 NEEDS_DATA = {"tutorial.rst"}
 

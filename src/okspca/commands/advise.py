@@ -104,7 +104,8 @@ def _show(advice: Any, findings: list[Any], wish: Any, source: str, *, as_json: 
             "yes" if finding.suits(wish, rank) else "no",
         )
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    console.print(f"Measured on {source}, a request every {wish.every} rows:", markup=False)
+    told = f"Measured on {source}, a request every {wish.every} rows:"
+    console.print(told, markup=False, soft_wrap=True)
     console.print(table)
     if suits:
         console.print("Use:", advice.constructor(best, wish), markup=False, highlight=False)
