@@ -19,7 +19,7 @@ from okspca.bench.cells import CLAIMS, OPTIONS, all_cells, chosen_cells
 from okspca.bench.contenders import Contender, Ours, OursByBlock, Paper
 from okspca.bench.entries import ENTRIES, our_adam, paper_adam
 from okspca.bench.feed import Feed, draw_feed, turns
-from okspca.bench.libraries import arpack, full, propack, randomized
+from okspca.bench.libraries import randomized
 from okspca.bench.limits import Peaks, measure_peaks, work
 from okspca.bench.measure import Timed, repeat
 from okspca.bench.memory import resident_bytes, stream_and_watch
@@ -27,6 +27,7 @@ from okspca.bench.quality import WRONG_RANK, Witness, largest_difference
 from okspca.bench.ratios import Ratio, ratios_of
 from okspca.bench.timing import Lap, quiet, race
 from okspca.cli import app
+from okspca.studies.partial_svd import arpack, full_svd, propack
 from okspca.studies.workloads import REGIMES, SCHEDULES, Regime
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -198,7 +199,7 @@ def test_rows_and_blocks_learn_the_same() -> None:
         np.testing.assert_allclose(ours.model.moment_.matrix(), dense[:, columns], atol=1e-14)
 
 
-@pytest.mark.parametrize("solver", [arpack, propack, randomized, full])
+@pytest.mark.parametrize("solver", [arpack, propack, randomized, full_svd])
 def test_solvers_return_leading_factors_in_order(solver: Any) -> None:
     C = np.random.RandomState(0).standard_normal((30, 12)) * 0.5 ** np.arange(12)
     left, sigma = solver(C, 4)

@@ -22,12 +22,10 @@ from okspca.bench.libraries import (
     PaperWith,
     SolverAlone,
     UnsupervisedPCA,
-    arpack,
-    full,
-    propack,
     randomized,
 )
 from okspca.services import Adam
+from okspca.studies.partial_svd import arpack, full_svd, propack
 
 
 class Entry(NamedTuple):
@@ -82,7 +80,7 @@ ENTRIES: dict[str, Entry] = {
     "arpack": Entry("SciPy ARPACK alone", partial(SolverAlone, solver=arpack)),
     "propack": Entry("SciPy PROPACK alone", partial(SolverAlone, solver=propack)),
     "randomized": Entry("randomized_svd alone", partial(SolverAlone, solver=randomized)),
-    "full-svd": Entry("NumPy svd alone", partial(SolverAlone, solver=full)),
+    "full-svd": Entry("NumPy svd alone", partial(SolverAlone, solver=full_svd)),
     "sklearn-transform": Entry(
         "scikit-learn scaler + RBFSampler, transform only", partial(Features, scaler_learns=False)
     ),

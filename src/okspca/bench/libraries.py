@@ -1,9 +1,6 @@
-"""Other libraries that take part: SciPy's and scikit-learn's solvers, features and online PCA."""
-
-from collections.abc import Callable
+"""Other libraries that take part: SciPy's solvers, scikit-learn's solver, features and PCA."""
 
 import numpy as np
-from scipy.sparse.linalg import svds
 from sklearn.decomposition import IncrementalPCA
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.preprocessing import StandardScaler
@@ -14,44 +11,13 @@ from okspca.bench.feed import Feed
 from okspca.numerics.arrays import Floats
 from okspca.studies.paper_frontend import RawMoment
 from okspca.studies.paper_services import ExactOnRequest, Factors
-
-Solver = Callable[[Floats, int], tuple[Floats, Floats]]
-
-
-def arpack(C: Floats, k: int) -> tuple[Floats, Floats]:
-    """Leading left singular vectors and values by SciPy's ARPACK, to machine precision."""
-    return _svds(C, k, "arpack", min(C.shape))
-
-
-def propack(C: Floats, k: int) -> tuple[Floats, Floats]:
-    """Leading left singular vectors and values by SciPy's PROPACK, to machine precision.
-
-    It gives up on narrow moments whose rank is k; a user would then factor them whole.
-    """
-    try:
-        return _svds(C, k, "propack", C.shape[0])
-    except np.linalg.LinAlgError:
-        return full(C, k)
+from okspca.studies.partial_svd import Solver
 
 
 def randomized(C: Floats, k: int) -> tuple[Floats, Floats]:
     """Leading left singular vectors and values by scikit-learn's randomized solver."""
     left, sigma, _ = randomized_svd(C, k, random_state=0)
     return left, sigma
-
-
-def full(C: Floats, k: int) -> tuple[Floats, Floats]:
-    """Leading left singular vectors and values by NumPy's full decomposition."""
-    left, sigma, _ = np.linalg.svd(C, full_matrices=False)
-    return left[:, :k], sigma[:k]
-
-
-def _svds(C: Floats, k: int, solver: str, start: int) -> tuple[Floats, Floats]:
-    """Run SciPy's partial decomposition from a fixed start; bring it into descending order."""
-    v0 = np.full(start, 1.0 / np.sqrt(start))
-    left, sigma, _ = svds(C, k, v0=v0, return_singular_vectors="u", solver=solver)
-    order = np.argsort(sigma)[::-1]
-    return left[:, order], sigma[order]
 
 
 class PaperWith(Paper):

@@ -12,6 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from okspca.commands.options import Debug
 from okspca.commands.stopping import one_sentence, stop
 
 MOST_ROWS, FEWEST_ROWS = 8192, 100
@@ -44,7 +45,7 @@ def advise(
     max_age: Annotated[int, typer.Option(min=0, help="Rows by which an answer may be old.")] = 0,
     seconds: Annotated[float, typer.Option(min=0.1, max=600.0, help="How long to measure.")] = 4.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Measure which service is cheapest for your rows, and print the call to use."""
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)

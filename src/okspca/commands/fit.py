@@ -8,6 +8,7 @@ import typer
 
 from okspca.commands.display import Progress
 from okspca.commands.interruption import Interruption
+from okspca.commands.options import Debug, Delimiter, Format, Quiet
 from okspca.commands.stopping import one_sentence, stop
 
 
@@ -35,12 +36,8 @@ def fit(
     drop: Annotated[
         list[str] | None, typer.Option(help="A column to leave out; repeat it.")
     ] = None,
-    file_format: Annotated[
-        str | None, typer.Option("--format", help="csv, tsv, ndjson, parquet or arrow.")
-    ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="What separates values in a CSV, as ';'.")
-    ] = None,
+    file_format: Format = None,
+    delimiter: Delimiter = None,
     one_hot: Annotated[
         int,
         typer.Option(min=0, help="Make at most so many indicator columns of each text column."),
@@ -67,9 +64,9 @@ def fit(
         str | None, typer.Option(metavar="ROWS|SECONDSs", help="Save on the way, as 100000 or 30s.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from --out.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
+    quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Progress as JSON lines.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Learn from a CSV, Parquet, NDJSON or Arrow file or a pipe, and write the model."""
     every = _rows_or_seconds(checkpoint_every)

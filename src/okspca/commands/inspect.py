@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from okspca.commands.options import Debug
 from okspca.commands.stopping import one_sentence
 
 HEADING, WIDTH, NARROWEST = 10, 100, 40
@@ -17,7 +18,7 @@ HEADING, WIDTH, NARROWEST = 10, 100, 40
 def inspect(
     model: Annotated[Path, typer.Argument(help="A file that `save` or `okspca fit` has written.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Describe a saved model: settings, rows, rank, certificate, errors."""
     inspection = import_module("okspca.inspection")

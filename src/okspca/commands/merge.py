@@ -6,14 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
+from okspca.commands.options import Debug, Quiet
 from okspca.commands.stopping import one_sentence, stop
 
 
 def merge(
     models: Annotated[list[Path], typer.Argument(help="Two or more saved models.")],
     out: Annotated[Path, typer.Option(help="Where to write the pooled model.")],
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Pool models with the same options that were fitted to different rows."""
     if len(models) < 2:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from okspca.commands.options import Debug, Delimiter, Format, MostRows, Quiet
 from okspca.commands.stopping import one_sentence, stop
 
 KINDS = ("embedding", "spectrum", "quality", "relevance")
@@ -26,15 +27,11 @@ def plot(
         typer.Option(help=f"One of {', '.join(KINDS)}; repeat it. All by default."),
     ] = None,
     ending: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
-    rows: Annotated[int, typer.Option(min=1, help="Look at so many rows at most.")] = 100_000,
-    file_format: Annotated[
-        str | None, typer.Option("--format", help="csv, tsv, ndjson, parquet or arrow.")
-    ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="What separates values in a CSV, as ';'.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    rows: MostRows = 100_000,
+    file_format: Format = None,
+    delimiter: Delimiter = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Draw the embedding, the spectrum, quality over time, and which inputs matter."""
     kinds = tuple(only or KINDS)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from okspca.commands.options import Debug, Delimiter, Format, MostRows, Quiet
 from okspca.commands.plot import NEEDS
 from okspca.commands.stopping import one_sentence, stop
 
@@ -17,15 +18,11 @@ def report(
         typer.Argument(help="Rows to show; those it was fitted to by default, if still there."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Where to write the page.")] = Path("report.html"),
-    rows: Annotated[int, typer.Option(min=1, help="Look at so many rows at most.")] = 100_000,
-    file_format: Annotated[
-        str | None, typer.Option("--format", help="csv, tsv, ndjson, parquet or arrow.")
-    ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="What separates values in a CSV, as ';'.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    rows: MostRows = 100_000,
+    file_format: Format = None,
+    delimiter: Delimiter = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Write one HTML page with pictures, data profile, certificate and settings."""
     try:

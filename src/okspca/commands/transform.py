@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from okspca.commands.options import Debug, Delimiter, Format, Quiet
 from okspca.commands.stopping import one_sentence, stop
 
 
@@ -17,14 +18,10 @@ def transform(
     keep: Annotated[
         list[str] | None, typer.Option(help="A column to copy beside the embedding; repeat it.")
     ] = None,
-    file_format: Annotated[
-        str | None, typer.Option("--format", help="csv, tsv, ndjson, parquet or arrow.")
-    ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="What separates values in a CSV, as ';'.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    file_format: Format = None,
+    delimiter: Delimiter = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Embed the rows of files with a saved model; rows with missing inputs stay empty."""
     try:

@@ -181,9 +181,8 @@ def by_contrast(Ct: Floats) -> Leading:
 
 def by_difference(Ct: Floats) -> Leading:
     """Two classes: C̄ = [c, -c], so its only direction is c and its singular value sqrt(2) ||c||."""
-    c = (Ct[:1] - Ct[1:]) / 2.0
-    norm = float(np.linalg.norm(c))
-    return Leading(np.array([np.sqrt(2.0) * norm]), c / norm)
+    _, sigma, rows, _ = opposite_leading(np.ascontiguousarray(Ct))
+    return Leading(sigma, rows)
 
 
 def within_span(rows: Floats, Ct: Floats) -> Leading:

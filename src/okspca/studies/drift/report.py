@@ -1,6 +1,5 @@
 """Tables and the figure of the drift study."""
 
-import io
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -103,6 +102,7 @@ def _picture(rows: list[Row]) -> bytes | None:
     """Draw the angles over the stream, where matplotlib is there to draw them."""
     try:
         figures: Any = import_module("matplotlib.figure")
+        shared: Any = import_module("okspca.studies.figures")
     except ImportError:
         return None
     figure = figures.Figure(figsize=(12.0, 3.8), layout="constrained")
@@ -117,11 +117,8 @@ def _picture(rows: list[Row]) -> bytes | None:
         axes.set_yscale("log")
         axes.set_title(name, fontsize=11)
         axes.set_xlabel("windows of rows")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="y", alpha=0.25)
+        shared.plain(axes)
     panels[0].set_ylabel("angle to the truth (degrees)")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=100)
-    return buffer.getvalue()
+    return bytes(shared.png(figure))

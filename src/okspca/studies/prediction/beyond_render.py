@@ -1,7 +1,6 @@
 """Tables and figures of the rows past the paper."""
 
 import csv
-import io
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -115,6 +114,7 @@ def _picture(results: Results) -> bytes | None:
     tasks = [t for t in results.tasks if t in TRUE_INPUTS and shares(results, t).size]
     try:
         figures: Any = import_module("matplotlib.figure")
+        shared: Any = import_module("okspca.studies.figures")
     except ImportError:
         return None
     if not tasks:
@@ -131,10 +131,7 @@ def _picture(results: Results) -> bytes | None:
         total = found[:, : TRUE_INPUTS[task]].sum(axis=1).mean()
         axes.set_title(f"{task}: true inputs hold {total:.1%}", fontsize=11)
         axes.set_xlabel("input")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="y", alpha=0.25)
+        shared.plain(axes)
         axes.set_ylim(bottom=-0.02)
     figure.axes[0].set_ylabel("share of relevance")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=100)
-    return buffer.getvalue()
+    return bytes(shared.png(figure))

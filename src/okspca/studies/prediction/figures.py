@@ -3,14 +3,13 @@
 Needs matplotlib.  Only its object-oriented interface is used, so nothing global changes.
 """
 
-import io
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from okspca.studies.figures import plain, png
 from okspca.studies.prediction import methods
 from okspca.studies.prediction.results import Results
 
@@ -33,9 +32,9 @@ def classification(results: Results, tasks: list[str]) -> bytes:
             axes.plot(place, scores.mean(), "D", color=COLOURS[place], ms=8, mec="black")
         axes.set_xticks(range(len(methods.REDUCED)), _labels(task), rotation=40, ha="right")
         axes.set_title(task, fontsize=11)
-        _plain(axes)
+        plain(axes)
     panels[0].set_ylabel("macro-F1 on held-out rows")
-    return _png(figure)
+    return png(figure)
 
 
 def _labels(task: str) -> list[str]:
@@ -58,13 +57,13 @@ def checkpoints(results: Results, tasks: list[str]) -> bytes:
         panels[1, column].set_xlabel("observations")
         for axes in panels[:, column]:
             axes.set_yscale("log")
-            _plain(axes)
+            plain(axes)
         panels[1, column].axhline(RIGHT_ANGLE, color=PROVEN, lw=0.8, ls=":")
     panels[0, 0].set_ylabel("1 − ρ")
     panels[1, 0].set_ylabel("largest angle (degrees)")
     handles, labels = panels[1, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    return _png(figure)
+    return png(figure)
 
 
 def _path(axes: Axes, path: list[dict[str, Any]], name: str, label: bool) -> None:
@@ -90,16 +89,3 @@ def _drawn(path: list[dict[str, Any]], name: str) -> Any:
     """Values as they are drawn; what is undefined leaves a gap."""
     values = np.array([np.nan if row[name] is None else row[name] for row in path])
     return np.maximum(1.0 - values, SMALLEST_LOSS) if name.startswith("rho") else values
-
-
-def _plain(axes: Axes) -> None:
-    """Keep only the lines that carry a scale."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", alpha=0.25)
-
-
-def _png(figure: Figure) -> bytes:
-    """Return a figure as a PNG file."""
-    buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_figure(buffer, format="png", dpi=100)
-    return buffer.getvalue()

@@ -3,18 +3,17 @@
 Needs matplotlib.  Only its object-oriented interface is used, so nothing global changes.
 """
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from okspca.numerics.arrays import Floats
+from okspca.studies.figures import plain, png
 from okspca.studies.services.frontier import Point, frontier, points
 from okspca.studies.services.methods import LABELS
 from okspca.studies.services.results import Results
@@ -71,7 +70,7 @@ def trajectories(found: Trajectories) -> bytes:
                     style = STYLES[seeds.index(seed) % len(STYLES)]
                     at = np.arange(1, values.size + 1)
                     axes.plot(at, values, ls=style, color=COLOURS[method], lw=0.8)
-            _plain(axes)
+            plain(axes)
             axes.set_xscale("log")
         panels[row, 0].set_ylabel(label)
     for axes in panels[-1]:
@@ -84,7 +83,7 @@ def trajectories(found: Trajectories) -> bytes:
         for i, seed in enumerate(seeds)
     ]
     figure.legend(handles=services + lines, loc="outside lower center", ncols=5, frameon=False)
-    return _png(figure)
+    return png(figure)
 
 
 def cost_and_error(paper: Results, ours: Results, schedules: tuple[str, ...]) -> bytes:
@@ -103,7 +102,7 @@ def cost_and_error(paper: Results, ours: Results, schedules: tuple[str, ...]) ->
             axes.set_yscale("log")
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.set_title(f"{regime}, {schedule}", fontsize=10)
-            _plain(axes)
+            plain(axes)
         panels[row, 0].set_ylabel("mean angle (°)")
     for axes in panels[-1]:
         axes.set_xlabel("µs per observation")
@@ -119,7 +118,7 @@ def cost_and_error(paper: Results, ours: Results, schedules: tuple[str, ...]) ->
     )
     handles.append(Line2D([], [], color="black", lw=0.9, label="frontier: fresh, full rank"))
     figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=False)
-    return _png(figure)
+    return png(figure)
 
 
 def _mark(axes: Axes, point: Point) -> None:
@@ -143,16 +142,3 @@ def _draw_frontier(axes: Axes, sound: list[Point]) -> None:
         x = [p.microseconds for p in best]
         y = [max(p.angle, SMALLEST_ANGLE) for p in best]
         axes.step([*x, 2.0 * max(x)], [*y, y[-1]], where="post", color="black", lw=0.9, zorder=0)
-
-
-def _plain(axes: Axes) -> None:
-    """Keep only the lines that carry a scale."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", alpha=0.25)
-
-
-def _png(figure: Figure) -> bytes:
-    """Return a figure as a PNG file."""
-    buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_figure(buffer, format="png", dpi=100)
-    return buffer.getvalue()

@@ -14,7 +14,6 @@ from okspca.numerics.arrays import Floats
 from okspca.studies.paper_services import PaperAnswer, PaperPipeline, paper_service, service_names
 from okspca.studies.workloads import Maps, Regime
 
-BUILDS = ("paper", "ours")
 CONTROL = "accumulate-only"
 #: The schedule without requests.
 NEVER = "never"
