@@ -25,6 +25,7 @@ class OnRequest(Service[ServiceState]):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from okspca import OKSPCA
     >>> X = np.random.RandomState(0).normal(size=(100, 2))
     >>> OKSPCA(2, solver=OnRequest("propack"), random_state=0).fit(X, X[:, 0]).basis().rank
