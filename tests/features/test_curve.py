@@ -1,5 +1,7 @@
 """Features of a scalar response as polynomials: the same numbers, to rounding, or none at all."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +11,12 @@ from okspca import OKSPCA
 from okspca.features import FourierMap, IdentityMap
 from okspca.features.curve import LEAST_ROWS, polynomials
 from okspca.moments import TargetCompression
+from okspca.numerics.arrays import Floats
 
 EPS = float(np.finfo(np.float64).eps)
 
 
-def responses(seed: int, n: int, spread: float) -> np.ndarray:
+def responses(seed: int, n: int, spread: float) -> Floats:
     return spread * np.random.RandomState(seed).standard_normal((n, 1))
 
 
@@ -45,7 +48,8 @@ def test_the_first_blocks_and_later_ones_share_their_coefficients() -> None:
     psi = FourierMap.sample(1, 128, bandwidth=1.0, seed=0)
     one = polynomials(psi, np.linspace(-2.9, 2.8, 64)[:, np.newaxis])
     other = polynomials(psi, np.linspace(-1.0, 2.99, 100)[:, np.newaxis])
-    assert one is not None and other is not None
+    assert one is not None
+    assert other is not None
     assert one[1] is other[1]
 
 
@@ -61,7 +65,7 @@ def test_the_first_blocks_and_later_ones_share_their_coefficients() -> None:
     ],
     ids=["nan", "infinite", "far away", "all zero", "few rows", "two outputs"],
 )
-def test_where_there_is_no_such_description_nothing_is_returned(Z: np.ndarray) -> None:
+def test_where_there_is_no_such_description_nothing_is_returned(Z: Floats) -> None:
     assert polynomials(FourierMap.sample(Z.shape[1], 128, bandwidth=1.0, seed=0), Z) is None
 
 
@@ -122,7 +126,7 @@ def test_nothing_seen_or_no_longer_worthwhile_is_left_to_the_plain_way() -> None
 
 
 @pytest.mark.parametrize("options", [{}, {"forgetting": 0.995}, {"window": 256}, {"stability": 4}])
-def test_long_blocks_and_single_rows_end_in_the_same_moment(options: dict[str, object]) -> None:
+def test_long_blocks_and_single_rows_end_in_the_same_moment(options: dict[str, Any]) -> None:
     random = np.random.RandomState(0)
     X = random.standard_normal((700, 3))
     y = X[:, 0] + X[:, 1] ** 2 + 0.1 * random.standard_t(3, 700)
@@ -134,4 +138,7 @@ def test_long_blocks_and_single_rows_end_in_the_same_moment(options: dict[str, o
         rows.partial_fit(X[start : start + 7], y[start : start + 7])
     one, other = blocks.moment_, rows.moment_
     np.testing.assert_allclose(one.matrix(), other.matrix(), rtol=0.0, atol=1e-12)
-    assert blocks.basis().certificate.distance_upper < 1e-8
+    certificate = blocks.basis().certificate
+    assert certificate is not None
+    assert certificate.distance_upper is not None
+    assert certificate.distance_upper < 1e-8

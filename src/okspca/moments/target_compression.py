@@ -134,12 +134,12 @@ class TargetCompression:
         """
         if self._splits.directions is not self.directions:
             self._splits = _Splits(self.directions, {})
-        known = self._splits.parts.get(id(coefficients))
-        if known is None:
+        parts, key = self._splits.parts, id(coefficients)
+        if key not in parts:
             inside = coefficients @ self.directions.T
-            outside = np.linalg.qr((coefficients - inside @ self.directions).T, mode="r")
-            known = self._splits.parts[id(coefficients)] = coefficients, inside, outside
-        return known[1:]
+            left = coefficients - inside @ self.directions
+            parts[key] = coefficients, inside, np.asarray(np.linalg.qr(left.T, mode="r"))
+        return parts[key][1:]
 
     def _append(self, residual: Floats) -> None:
         """Add the direction of one residual, made orthogonal to the others twice more."""
