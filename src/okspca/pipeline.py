@@ -162,16 +162,15 @@ class Pipeline(Readable):
         lane = self._lane or self._open_lane()
         if lane is None:
             return False
-        if type(x) is np.ndarray and x.dtype is FLOAT64:
-            lane.x[:] = x
-        else:
+        if not (type(x) is np.ndarray and x.dtype is FLOAT64 and x.flags.carray):
             try:
                 np.copyto(lane.x, x)
             except (TypeError, ValueError):  # not numbers: the general path says what is wrong
                 return False
+            x = lane.x
         self.version += 1
         try:
-            learned = lane.learn(target)
+            learned = lane.learn(x, target)
             if learned == DECLINED:
                 return False
             self.rows += 1
