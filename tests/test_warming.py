@@ -56,6 +56,8 @@ for kind, y in targets.items():
             model.partial_fit(X[200::2], y[200::2], sample_weight=np.arange(50.0))
             model.basis(), model.basis(kind="maintained"), model.diagnose()
             model.transform(np.asfortranarray(X)), model.transform(pd.DataFrame(X).iloc[::3])
+X = random.normal(size=(2000, 2))
+OKSPCA(2, n_random_features=128, random_state=0).fit(X, X[:, 0]).transform(X)
 print(ANNOUNCER.compiled)
 """
 USE_ONE_KERNEL = """

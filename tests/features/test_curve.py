@@ -31,7 +31,7 @@ def test_polynomials_give_the_features_to_rounding(
     seed: int, D: int, bandwidth: float, spread: float
 ) -> None:
     psi = FourierMap.sample(1, D, bandwidth=bandwidth, seed=seed)
-    Z = responses(seed, 80, spread)
+    Z = responses(seed, LEAST_ROWS, spread)
     found = polynomials(psi, Z)
     if found is None:
         assert np.abs(Z).max() * np.abs(psi.weights).max() > D / 8
@@ -46,8 +46,8 @@ def test_polynomials_give_the_features_to_rounding(
 
 def test_the_first_blocks_and_later_ones_share_their_coefficients() -> None:
     psi = FourierMap.sample(1, 128, bandwidth=1.0, seed=0)
-    one = polynomials(psi, np.linspace(-2.9, 2.8, 64)[:, np.newaxis])
-    other = polynomials(psi, np.linspace(-1.0, 2.99, 100)[:, np.newaxis])
+    one = polynomials(psi, np.linspace(-2.9, 2.8, 200)[:, np.newaxis])
+    other = polynomials(psi, np.linspace(-1.0, 2.99, 300)[:, np.newaxis])
     assert one is not None
     assert other is not None
     assert one[1] is other[1]

@@ -151,9 +151,9 @@ CLAIMS = (
         0.08,
     ),
     Claim(
-        "256 × 256 moment, warm block with learning ÷ PROPACK alone",
+        "256 × 256 moment, warm block's request ÷ PROPACK",
         "factor/256x256",
-        "ours-warm",
+        "ours-warm-request",
         "propack",
         0.5,
         0.2,

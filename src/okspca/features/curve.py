@@ -21,11 +21,11 @@ from okspca.numerics.compiled import compiled
 from okspca.numerics.scratch import scratch
 
 #: Reaches are rounded up to a multiple of this, so that blocks of a stream share their tables.
-STEP = 0.25
+STEP = 0.5
 #: Polynomials must be this many times fewer than features to be worth the trouble.
 SAVING = 2
-#: Blocks of fewer rows are mapped as usual.
-LEAST_ROWS = 64
+#: Blocks of fewer rows are mapped as usual: preparing the coefficients would cost more.
+LEAST_ROWS = 192
 _TABLES = 64
 
 
@@ -45,7 +45,7 @@ def polynomials(feature_map: FeatureMap, Z: Floats) -> tuple[Floats, Floats] | N
     Examples
     --------
     >>> psi = FourierMap.sample(1, 128, bandwidth=1.0, seed=0)
-    >>> Z = np.linspace(-2.0, 2.0, 64)[:, np.newaxis]
+    >>> Z = np.linspace(-2.0, 2.0, 200)[:, np.newaxis]
     >>> T, coefficients = polynomials(psi, Z)
     >>> bool(np.abs(T.T @ coefficients - psi.transform(Z)).max() < 1e-15)
     True

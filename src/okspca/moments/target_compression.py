@@ -14,6 +14,7 @@ can add it to its error.
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dgeqrf
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import polished
@@ -138,7 +139,7 @@ class TargetCompression:
         if key not in parts:
             inside = coefficients @ self.directions.T
             left = coefficients - inside @ self.directions
-            parts[key] = coefficients, inside, np.asarray(np.linalg.qr(left.T, mode="r"))
+            parts[key] = coefficients, inside, np.triu(dgeqrf(left.T)[0][: len(left)])
         return parts[key][1:]
 
     def _append(self, residual: Floats) -> None:
