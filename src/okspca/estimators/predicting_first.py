@@ -27,9 +27,9 @@ class PredictingFirst(OKSPCA):
         return self._score_of(self._prequential)
 
     def merge(self, other: Self) -> Self:
-        """Pool another model, and its prequential score, into this one."""
+        """Pool another model into this one, and its prequential score where this one keeps one."""
         super().merge(other)
-        if "_prequential" in other.__dict__:
+        if self.prequential and "_prequential" in other.__dict__:
             mine = self.__dict__.get("_prequential")
             theirs = other._prequential
             self._prequential = theirs if mine is None else mine.pooled(theirs)
