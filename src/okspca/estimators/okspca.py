@@ -93,10 +93,9 @@ class OKSPCA(
     class_weighting : {"squared", "proportional", "balanced"}, default="squared"
         For "whitened": a class of share p counts p², as in the paper, p, or the same as any other.
     relevance : {"learned", None}, default=None
-        "learned" finds out on the first 8,192 rows which inputs matter and draws the map anew for
-        them after 512, 1,024, 2,048, 4,096 and 8,192 rows, where that predicts better; before the
-        last time, only with eight rows per input.  The rows are kept until then and learned
-        again.
+        "learned" finds out on the first 4,096 rows which inputs matter and draws the map anew for
+        them after 512, 1,024, 2,048 and 4,096 rows, where that predicts better; before the last
+        time, only with eight rows per input.  The rows are kept until then and learned again.
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of

@@ -1,7 +1,7 @@
 r"""Learning along the stream which inputs matter, and drawing the map anew for them.
 
-After 512, 1,024, 2,048, 4,096 and 8,192 rows, the map is put to the test on the rows so far, which
-are kept until then; only the last test is made on fewer than eight rows per input, since relevance
+After 512, 1,024, 2,048 and 4,096 rows, the map is put to the test on the rows so far, which are
+kept until then; only the last test is made on fewer than eight rows per input, since relevance
 found in so few does not carry over.  A ridge regression on the first three quarters of the rows
 predicts the last quarter; the ridge is the best of a grid.  With the share e of the variance that
 is not predicted, what counts are the odds (1 - e) / e.
@@ -15,7 +15,7 @@ matter would otherwise never come back.  The best map of all replaces the one in
 raises the odds by 2 %.
 
 A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
-in their order.  After 8,192 rows the map is final, and the rows are let go.  So from then on the
+in their order.  After 4,096 rows the map is final, and the rows are let go.  So from then on the
 model is what one would have had with this map from the first row on, and memory is bounded.
 """
 
@@ -32,7 +32,7 @@ from okspca.numerics.whitening import ridge_coefficients, ridge_factor
 from okspca.pipeline import Pipeline
 
 #: Row numbers after which the map is tested; after the last, it is final.
-TIMES = (512, 1024, 2048, 4096, 8192)
+TIMES = (512, 1024, 2048, 4096)
 FACTORS = (0.6, 1.0, 1.6)
 #: The last test is made in any case; the others need so many rows per input.
 ROWS_PER_INPUT = 8
@@ -167,8 +167,8 @@ def times(n_inputs: int) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> times(20), times(300)
-    ((512, 1024, 2048, 4096, 8192), (4096, 8192))
+    >>> times(20), times(200)
+    ((512, 1024, 2048, 4096), (2048, 4096))
     """
     return tuple(t for t in TIMES if t >= min(ROWS_PER_INPUT * n_inputs, TIMES[-1]))
 
