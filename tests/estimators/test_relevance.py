@@ -134,6 +134,19 @@ def test_the_search_goes_on_while_it_gains(monkeypatch: pytest.MonkeyPatch) -> N
     assert shares[1] > 0.95
 
 
+def test_a_weight_counts_as_repetition_in_a_trial() -> None:
+    """Six of eight rows are fitted to, or eight of eleven where they are repeated instead."""
+    random, counts = RandomState(0), np.array([2, 1, 1, 1, 1, 2, 2, 1])
+    phi = FourierMap.sample(3, 4, bandwidth=1.0, seed=0)
+    Z, T = random.normal(size=(8, 3)), random.normal(size=(8, 2))
+    repeated = module.Data(np.repeat(Z, counts, axis=0), np.repeat(T, counts, axis=0), np.ones(11))
+    weighted = module.Data(Z, T, counts.astype(np.float64))
+    assert (weighted.learn, repeated.learn) == (6, 8)
+    found = [module._tried(phi, np.ones(3), data, (0.1,)) for data in (weighted, repeated)]
+    np.testing.assert_allclose(found[0].error, found[1].error, rtol=1e-10)
+    np.testing.assert_allclose(found[0].B, found[1].B, rtol=1e-8)
+
+
 @pytest.mark.parametrize("place", [100, 600, 1100])
 def test_a_saved_search_goes_on(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TIMES", (512, 1024))
