@@ -1,5 +1,6 @@
 """The one-pass predictors against batch regression and discriminant analysis on the same rows."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 from numpy.random import RandomState
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import accuracy_score, r2_score
 
-from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
+from okspca import OKSPCA, DataError, OKSPCAClassifier, OKSPCARegressor
+from okspca.estimators.prequential import PrequentialScore
 from okspca.features import ChebyshevMap
 from okspca.numerics.arrays import Floats
 
@@ -105,3 +108,85 @@ def test_chebyshev_features_are_the_polynomials() -> None:
     assert np.array_equal(features[:, 0], y[:, 0])
     with pytest.raises(ValueError, match="degree"):
         ChebyshevMap(1, degree=0)
+
+
+@pytest.mark.parametrize("relevance", [None, "learned"])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_prequential_score_is_that_of_predictions_made_before_learning(
+    relevance: str | None, n_outputs: int, weighted: bool
+) -> None:
+    X = rows(700)
+    Y = np.column_stack([np.sin(X[:, 0]) * X[:, 1], 3.0 + X[:, 2] ** 2])[:, :n_outputs]
+    weights = RandomState(1).choice([0.0, 0.5, 2.0], size=700) if weighted else np.ones(700)
+    model, plain = (
+        OKSPCARegressor(2, relevance=relevance, prequential=scores, **SMALL)
+        for scores in (True, False)
+    )
+    guesses = []
+    for start in range(0, 700, 100):
+        block = slice(start, start + 100)
+        if start:
+            guesses.append(plain.predict(X[block]).reshape(100, -1))
+        for one in (model, plain):
+            one.partial_fit(X[block], Y[block], sample_weight=weights[block])
+    wanted = r2_score(Y[100:], np.concatenate(guesses), sample_weight=weights[100:])
+    np.testing.assert_allclose(model.prequential_score_, wanted, rtol=1e-9)
+    assert np.array_equal(model.predict(X), plain.predict(X))
+    with pytest.raises(AttributeError, match="prequential=True"):
+        _ = plain.prequential_score_
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_the_prequential_score_of_a_classifier_is_its_accuracy(one_by_one: bool) -> None:
+    """A class that is new in a block cannot be predicted there, so its rows count as wrong."""
+    X = rows(160)
+    y = np.where(X[:, 0] > 0.0, "b", "a").astype(object)
+    y[130:] = np.where(X[130:, 1] > 0.0, "new", y[130:])
+    model, plain = (OKSPCAClassifier(2, prequential=scores, **SMALL) for scores in (True, False))
+    for one in (model, plain):
+        one.partial_fit(X[:100], y[:100])
+    right = []
+    cuts = [100, *(range(101, 161) if one_by_one else (130, 160))]
+    for start, stop in itertools.pairwise(cuts):
+        right.append(accuracy_score(y[start:stop], plain.predict(X[start:stop]), normalize=False))
+        plain.partial_fit(X[start:stop], y[start:stop])
+        if one_by_one:
+            model.learn_one(X[start], y[start])
+        else:
+            model.partial_fit(X[start:stop], y[start:stop])
+    np.testing.assert_allclose(model.prequential_score_, sum(right) / 60.0, rtol=1e-12)
+
+
+def test_the_prequential_score_starts_anew_is_saved_and_pooled(tmp_path: Path) -> None:
+    X, Y = rows(400), rows(400)[:, 0] ** 2
+    model = OKSPCARegressor(2, prequential=True, standardize=None, **SMALL)
+    model.partial_fit(X[:200], Y[:200])
+    with pytest.raises(AttributeError, match="second call"):
+        _ = model.prequential_score_
+    model.partial_fit(X[200:300], Y[200:300])
+    score = model.prequential_score_
+    with pytest.raises(DataError):
+        model.partial_fit(X[300:], np.full(100, np.nan))
+    assert model.prequential_score_ == score
+    model.save(tmp_path / "model.okspca")
+    twin = OKSPCARegressor.load(tmp_path / "model.okspca")
+    for one in (model, twin):
+        one.partial_fit(X[300:], Y[300:])
+    assert twin.prequential_score_ == model.prequential_score_ != score
+    twin.merge(model)
+    np.testing.assert_allclose(twin.prequential_score_, model.prequential_score_, rtol=1e-12)
+    assert twin._prequential.weight == 400.0
+    plain = OKSPCARegressor(2, standardize=None, **SMALL).partial_fit(X, Y).merge(model)
+    assert not hasattr(plain, "prequential_score_")
+    model.fit(X, Y)
+    assert "_prequential" not in vars(model)
+    with pytest.raises(ValueError, match="prequential"):
+        OKSPCARegressor(2, prequential=3, **SMALL).fit(X, Y)  # type: ignore[arg-type]
+
+
+def test_an_output_that_never_varied_has_no_part_in_the_score() -> None:
+    score = PrequentialScore.empty(2)
+    assert np.isnan(score.r2())
+    actual = np.array([[1.0, 5.0], [3.0, 5.0]])
+    assert score.after(actual, np.array([[0.5, 9.0], [0.0, 9.0]]), np.ones(2)).r2() == 0.75

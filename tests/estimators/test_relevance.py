@@ -13,6 +13,8 @@ from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap, IdentityMap
 from okspca.features.relevance import input_scales, relevance
 from okspca.numerics.arrays import Floats
+from okspca.studies.prediction.protocol import input_map, streamed
+from okspca.studies.prediction.tasks import resolved
 from tests.contracts.fingerprint import state_of
 
 SMALL: dict[str, Any] = {"n_random_features": 32, "relevance": "learned", "random_state": 0}
@@ -102,6 +104,47 @@ def test_a_map_that_gains_too_little_is_not_taken(monkeypatch: pytest.MonkeyPatc
     assert not OKSPCA(1, **SMALL).partial_fit(X, y).input_map_.equals(plain.input_map_)
     monkeypatch.setattr(module, "GAIN", 1e9)
     assert OKSPCA(1, **SMALL).partial_fit(X, y).input_map_.equals(plain.input_map_)
+
+
+def test_many_inputs_are_tested_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight rows per input, except for the last test."""
+    assert module.times(64) == (512, 1024, 2048, 4096)
+    assert module.times(65) == (1024, 2048, 4096)
+    assert module.times(10_000) == (4096,)
+    monkeypatch.setattr(module, "TIMES", (512, 1024))
+    X = RandomState(0).normal(size=(1100, 100))
+    model = OKSPCA(1, **SMALL).partial_fit(X[:1023], X[:1023, 0])
+    assert not hasattr(model, "relevance_")
+    model.partial_fit(X[1023:], X[1023:, 0])
+    assert model.relevance_.argmax() == 0
+    assert model._search.is_final
+
+
+def test_the_search_goes_on_while_it_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three rounds are not enough for this stream, whose relevance only begins to show in them."""
+    task = resolved("XOR-Gauss")
+    rows = streamed(task.development(28), 28).first(512)
+    shares = []
+    for most in (module.ROUNDS, module.MOST_ROUNDS):
+        monkeypatch.setattr(module, "MOST_ROUNDS", most)
+        phi = input_map(task, 28, 20)
+        model = OKSPCA(1, relevance="learned", input_map=phi).fit(rows.X, rows.y)
+        shares.append(model.relevance_[:2].sum())
+    assert shares[0] < 0.85
+    assert shares[1] > 0.95
+
+
+def test_a_weight_counts_as_repetition_in_a_trial() -> None:
+    """Six of eight rows are fitted to, or eight of eleven where they are repeated instead."""
+    random, counts = RandomState(0), np.array([2, 1, 1, 1, 1, 2, 2, 1])
+    phi = FourierMap.sample(3, 4, bandwidth=1.0, seed=0)
+    Z, T = random.normal(size=(8, 3)), random.normal(size=(8, 2))
+    repeated = module.Data(np.repeat(Z, counts, axis=0), np.repeat(T, counts, axis=0), np.ones(11))
+    weighted = module.Data(Z, T, counts.astype(np.float64))
+    assert (weighted.learn, repeated.learn) == (6, 8)
+    found = [module._tried(phi, np.ones(3), data, (0.1,)) for data in (weighted, repeated)]
+    np.testing.assert_allclose(found[0].error, found[1].error, rtol=1e-10)
+    np.testing.assert_allclose(found[0].B, found[1].B, rtol=1e-8)
 
 
 @pytest.mark.parametrize("place", [100, 600, 1100])

@@ -239,3 +239,26 @@ def test_stability_is_about_the_whitened_directions() -> None:
 def test_settings_that_cannot_be_used_are_named(options: dict[str, Any], named: str) -> None:
     with pytest.raises(ValueError, match=named):
         OKSPCA(1, **options).fit(np.eye(3), np.arange(3.0))
+
+
+def test_a_merge_pools_what_is_known_about_the_ridge() -> None:
+    X, Y = pairs(0, 400)
+    one, other = (
+        learned(WhitenedMoment(5, 3, n_directions=2), X[part], Y[part])
+        for part in (slice(200), slice(200, 400))
+    )
+    assert one.choice is not None
+    assert other.choice is not None
+    wanted = one.choice.errors + other.choice.errors
+    assert other.choice.errors.any()
+    one.merge(other)
+    assert np.array_equal(one.choice.errors, wanted)
+
+
+def test_errors_of_earlier_rounds_count_a_tenth() -> None:
+    X, Y = pairs(1, 128)
+    moment = learned(WhitenedMoment(5, 3, n_directions=2), X[:127], Y[:127])
+    assert moment.choice is not None
+    before = moment.choice.errors.copy()
+    moment.update(X[127:], Y[127:], np.ones(1))
+    assert ((moment.choice.errors > 0.1 * before) & (moment.choice.errors < 0.2 * before)).all()

@@ -71,7 +71,10 @@ class FittedAttributes:
         """Share of each input in the squared gradient of the prediction; they sum to one."""
         search = self.__dict__.get("_search")
         if search is None or search.relevance is None:
-            message = "relevance_ exists with relevance='learned', after 512 rows."
+            message = (
+                "relevance_ exists with relevance='learned', once the map was tested: after 512 "
+                "rows, or later where there are many inputs."
+            )
             raise AttributeError(message)
         return search.relevance / max(search.relevance.sum(), np.finfo(np.float64).tiny)
 

@@ -34,7 +34,10 @@ from okspca.pipeline import CHUNK_ROWS, Pipeline
 from okspca.services import Service
 from okspca.standardize import Standardizer
 
-_FITTED = ("_intake", "_pipeline", "_pilot", "_search", "n_features_in_", "feature_names_in_")
+_FITTED = (
+    *("_intake", "_pipeline", "_pilot", "_search", "_prequential"),
+    *("n_features_in_", "feature_names_in_"),
+)
 # Models whose zero columns were explained: kept outside of them, since reading changes no state.
 _EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
@@ -91,8 +94,8 @@ class OKSPCA(
         For "whitened": a class of share p counts p², as in the paper, p, or the same as any other.
     relevance : {"learned", None}, default=None
         "learned" finds out on the first 4,096 rows which inputs matter and draws the map anew for
-        them after 512, 1,024, 2,048 and 4,096 rows, where that predicts better.  The rows are kept
-        until then and learned again.
+        them after 512, 1,024, 2,048 and 4,096 rows, where that predicts better; before the last
+        time, only with eight rows per input.  The rows are kept until then and learned again.
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of
@@ -141,7 +144,7 @@ class OKSPCA(
     input_map_, target_map_ : FeatureMap
         The maps in use.
     relevance_ : ndarray of shape (d,)
-        Share of each input in what matters (``relevance="learned"``, after 512 rows).
+        Share of each input in what matters (``relevance="learned"``, once the map was tested).
     input_standardizer_, target_standardizer_ : Standardizer
         The standardisers in use.
 
@@ -272,7 +275,7 @@ class OKSPCA(
         """Learn one observation: a one-dimensional x and its target."""
         pipeline = self.__dict__.get("_pipeline")
         shape = x.shape if type(x) is np.ndarray else np.shape(x)
-        if pipeline is not None and shape == (self.n_features_in_,) and not self._searches():
+        if pipeline is not None and shape == (self.n_features_in_,) and self._is_lean():
             target = self._intake.numbers_of(y)
             if target is not None and pipeline.learn_lean(x, target):
                 return self
@@ -301,11 +304,11 @@ class OKSPCA(
         pipeline: Pipeline | None = self.__dict__.get("_pipeline")
         if pipeline is None or not (self._is_plain(X) and type(y) is np.ndarray):
             return False
-        if self._searches():
+        if not self._is_lean():
             return False
         if y.shape[:1] != (1,) or X.shape[0] != 1:
             return False
-        target = self._intake.numbers_of(y[0] if y.ndim > 1 else y[0].item())
+        target = self._intake.numbers_of(y[0] if y.ndim > 1 else y.tolist()[0])
         return target is not None and pipeline.learn_lean(X[0], target)
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -319,9 +322,14 @@ class OKSPCA(
 
     def _embedded(self, X: ArrayLike) -> Floats:
         """Embed rows; checks them first."""
-        pipeline = self._ready()
+        self._ready()
         checked = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_values(checked, "X")
+        return self._embedded_rows(checked)
+
+    def _embedded_rows(self, checked: Floats) -> Floats:
+        """Embed rows that were checked."""
+        pipeline = self._ready()
         standardizer, columns = pipeline.read(Pipeline.embedding)
         embedding = np.empty((checked.shape[0], pipeline.n_components))
         for start in range(0, checked.shape[0], CHUNK_ROWS):
@@ -550,6 +558,10 @@ class OKSPCA(
         """Whether rows are still kept to find out which inputs matter."""
         search: RelevanceSearch | None = self.__dict__.get("_search")
         return search is not None and not search.is_final
+
+    def _is_lean(self) -> bool:
+        """Whether nothing but the pipeline has to see a row."""
+        return not self._searches()
 
     def _n_input_features(self) -> int:
         """Number of input features, known before the map is drawn."""

@@ -61,8 +61,8 @@ def check_parameters(model: Any) -> None:
     if not isinstance(groups, numbers.Integral) or int(groups) not in GROUPS:
         even = f"0 (off) or an even whole number from {GROUPS[1]} to {GROUPS[-1]}"
         reject("stability", groups, even)
-    for name in ("align", "compress", "forget_standardizers"):
-        value = getattr(model, name)
+    for name in ("align", "compress", "forget_standardizers", "prequential"):
+        value = getattr(model, name, False)
         if not isinstance(value, bool | np.bool_):
             reject(name, value, "True or False")
     _check_objects(model)

@@ -7,7 +7,9 @@ cross-covariance ``W^T C`` with the target features are known at any time:
 * classes have means and a common covariance within them in z, so the posterior of a class is a
   softmax of linear functions of z (linear discriminant analysis).
 
-No second pass, no optimiser; blocks of any size give the same predictor.
+No second pass, no optimiser; blocks of any size give the same predictor.  With
+``prequential=True`` every block is predicted before it is learned
+(:mod:`okspca.estimators.prequential`).
 """
 
 import warnings
@@ -22,7 +24,10 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
+from okspca.estimators.building import Rows
 from okspca.estimators.okspca import OKSPCA
+from okspca.estimators.predicting_first import PredictingFirst
+from okspca.estimators.prequential import PrequentialScore
 from okspca.features import ChebyshevMap
 from okspca.moments import WhitenedMoment
 from okspca.numerics.arrays import Floats
@@ -45,7 +50,7 @@ class Linear(NamedTuple):
         return Z @ self.weights + self.offset
 
 
-class OKSPCARegressor(RegressorMixin, OKSPCA):  # type: ignore[misc]
+class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
     """Regression on whitened supervised components, in one pass.
 
     Parameters
@@ -57,6 +62,13 @@ stability, random_state
         As for :class:`OKSPCA`.
     target_features : {"chebyshev", "raw"}, default="chebyshev"
         Features of the response that the components are found for.
+    prequential : bool, default=False
+        Predict every block before it is learned, which costs one solution per block.
+
+    Attributes
+    ----------
+    prequential_score_ : float
+        R² of these predictions, over all blocks after the first; of several outputs, the mean.
 
     Examples
     --------
@@ -82,8 +94,10 @@ stability, random_state
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
         stability: int = 0,
+        prequential: bool = False,
         random_state: int | RandomState | None = None,
     ) -> None:
+        self.prequential = prequential
         super().__init__(
             n_components,
             n_random_features=n_random_features,
@@ -112,8 +126,17 @@ stability, random_state
         values = self._ready().read(_regression).of(Z)
         return values[:, 0] if values.shape[1] == 1 else values
 
+    def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
+        """Responses of rows, and squared errors."""
+        guess = pipeline.read(_regression).of(self._embedded_rows(rows.X))
+        return rows.Y, (rows.Y - guess) ** 2
 
-class OKSPCAClassifier(ClassifierMixin, OKSPCA):  # type: ignore[misc]
+    def _score_of(self, sums: PrequentialScore) -> float:
+        """R²."""
+        return sums.r2()
+
+
+class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
     """Classification on whitened supervised components, in one pass.
 
     Parameters
@@ -123,6 +146,13 @@ class OKSPCAClassifier(ClassifierMixin, OKSPCA):  # type: ignore[misc]
     n_random_features, bandwidth, ridge, class_weighting, relevance, standardize, variance_floor, \
 forgetting, stability, random_state
         As for :class:`OKSPCA`.
+    prequential : bool, default=False
+        Predict every block before it is learned, which costs one solution per block.
+
+    Attributes
+    ----------
+    prequential_score_ : float
+        Share of rows that these predictions have right, over all blocks after the first.
 
     Examples
     --------
@@ -150,8 +180,10 @@ forgetting, stability, random_state
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
         stability: int = 0,
+        prequential: bool = False,
         random_state: int | RandomState | None = None,
     ) -> None:
+        self.prequential = prequential
         super().__init__(
             n_components,
             n_random_features=n_random_features,
@@ -193,6 +225,15 @@ forgetting, stability, random_state
                 message = "A column-vector y was passed when a 1d array was expected."
                 warnings.warn(message, DataConversionWarning, stacklevel=3)
         return super()._learn(X, y, classes, sample_weight, whole=whole)
+
+    def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
+        """Columns of the classes of rows, and whether they were predicted wrong."""
+        guess = pipeline.read(_discriminants).of(self._embedded_rows(rows.X)).argmax(axis=1)
+        return rows.Y, (guess[:, np.newaxis] != rows.Y).astype(np.float64)
+
+    def _score_of(self, sums: PrequentialScore) -> float:
+        """Accuracy."""
+        return sums.accuracy()
 
     def _discriminants(self, X: ArrayLike) -> Floats:
         """Linear discriminants of rows, one column per class."""

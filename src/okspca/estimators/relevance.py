@@ -1,16 +1,18 @@
 r"""Learning along the stream which inputs matter, and drawing the map anew for them.
 
 After 512, 1,024, 2,048 and 4,096 rows, the map is put to the test on the rows so far, which are
-kept until then.  A ridge regression on the first three quarters of them predicts the last quarter;
-the ridge is the best of a grid.  With the share e of the variance that is not predicted, what
-counts are the odds (1 - e) / e.
+kept until then; only the last test is made on fewer than eight rows per input, since relevance
+found in so few does not carry over.  A ridge regression on the first three quarters of the rows
+predicts the last quarter; the ridge is the best of a grid.  With the share e of the variance that
+is not predicted, what counts are the odds (1 - e) / e.
 
 The gradients of that regression tell which inputs matter (:mod:`okspca.features.relevance`).  Maps
 are tried whose inputs are rescaled accordingly, at three levels of steepness; the best of them is
 the start of the next of three rounds, better or not, since relevance often takes more than one to
-show.  All this is done twice, from the map in use and from the map as it was drawn: an input that
-was once thought not to matter would otherwise never come back.  The best map of all replaces the
-one in use only if it raises the odds by 2 %.
+show.  While a round still raises the odds by a quarter, up to nine more follow.  All this is done
+twice, from the map in use and from the map as it was drawn: an input that was once thought not to
+matter would otherwise never come back.  The best map of all replaces the one in use only if it
+raises the odds by 2 %.
 
 A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
 in their order.  After 4,096 rows the map is final, and the rows are let go.  So from then on the
@@ -32,7 +34,11 @@ from okspca.pipeline import Pipeline
 #: Row numbers after which the map is tested; after the last, it is final.
 TIMES = (512, 1024, 2048, 4096)
 FACTORS = (0.6, 1.0, 1.6)
-ROUNDS = 3
+#: The last test is made in any case; the others need so many rows per input.
+ROWS_PER_INPUT = 8
+ROUNDS, MOST_ROUNDS = 3, 12
+#: What a round must multiply the odds by to be followed by one more than three.
+RISE = 1.25
 #: What a new map must multiply the odds by.
 GAIN = 1.02
 LEARNED_SHARE = 0.75
@@ -41,13 +47,27 @@ _SMALLEST = 1e-3
 
 
 class Trial(NamedTuple):
-    """One map on trial: odds, error and ridge of its prediction, and relevance of the inputs."""
+    """One map on trial: odds, error, ridge and coefficients of its prediction."""
 
     odds: float
     error: float
     ridge: float
-    relevance: Floats
     scales: Floats
+    feature_map: FourierMap
+    B: Floats
+
+
+class Data(NamedTuple):
+    """Standardised rows: inputs, targets and weights; the first ``learn`` are fitted to."""
+
+    Z: Floats
+    T: Floats
+    weights: Floats
+
+    @property
+    def learn(self) -> int:
+        """Number of rows that are fitted to; the others are predicted."""
+        return int(LEARNED_SHARE * len(self.Z))
 
 
 class RelevanceSearch:
@@ -87,6 +107,11 @@ class RelevanceSearch:
         return self.blank is None
 
     @property
+    def times(self) -> tuple[int, ...]:
+        """Row numbers after which the map is tested."""
+        return times(len(self.scales))
+
+    @property
     def n_held(self) -> int:
         """Number of rows kept."""
         return sum(len(rows) for rows in self.held)
@@ -97,7 +122,7 @@ class RelevanceSearch:
         All or nothing: where it raises, neither the pipeline nor this has changed.
         """
         before = self.n_held
-        due = [time - before for time in TIMES if before < time <= before + len(rows)]
+        due = [time - before for time in self.times if before < time <= before + len(rows)]
         if self.is_final or not due:
             pipeline.run(rows.X, rows.Y, rows.weights)
             if not self.is_final:
@@ -126,10 +151,9 @@ class RelevanceSearch:
             kept = kept.followed_by(more)
         self.held = [kept]
         assert self.blank is not None
-        found = tested(self.blank, kept, self.scales)
-        self.relevance = found.relevance
-        if not np.array_equal(found.scales, self.scales):
-            self.scales = found.scales
+        scales, self.relevance = tested(self.blank, kept, self.scales)
+        if not np.array_equal(scales, self.scales):
+            self.scales = scales
             pipeline = self.blank.twin()
             pipeline.input_map = rescaled(_base(self.blank), self.scales)
             pipeline.run(kept.X, kept.Y, kept.weights)
@@ -138,33 +162,54 @@ class RelevanceSearch:
         return pipeline
 
 
-def tested(blank: Pipeline, rows: Rows, scales: Floats) -> Trial:
-    """Test the map in use against rescaled ones; return the trial of the one to go on with."""
+def times(n_inputs: int) -> tuple[int, ...]:
+    """Row numbers after which the map is tested.
+
+    Examples
+    --------
+    >>> times(20), times(200)
+    ((512, 1024, 2048, 4096), (2048, 4096))
+    """
+    return tuple(t for t in TIMES if t >= min(ROWS_PER_INPUT * n_inputs, TIMES[-1]))
+
+
+def tested(blank: Pipeline, rows: Rows, scales: Floats) -> tuple[Floats, Floats]:
+    """Test the map in use against rescaled ones.
+
+    Returns the scales to go on with, and the relevance of the inputs as found with them.
+    """
     fresh = blank.twin()
     Z = fresh.input_standardizer.scan(rows.X, rows.weights)
     T = fresh.target_standardizer.scan(rows.Y, rows.weights)
     if fresh.moment.labels:
         T = fresh.target_map.transform(T)
-    base = _base(blank)
-    data = Z, T, rows.weights
+    base, data = _base(blank), Data(Z, T, rows.weights)
     starts = [_tried(base, scales, data, RIDGES)]
     if not np.array_equal(scales, np.ones_like(scales)):
         starts.append(_tried(base, np.ones_like(scales), data, RIDGES))
     best = max((_searched(base, start, data) for start in starts), key=lambda trial: trial.odds)
-    return best if best.odds >= GAIN * starts[0].odds else starts[0]
+    chosen = best if best.odds >= GAIN * starts[0].odds else starts[0]
+    return chosen.scales, _relevance(chosen, data)
 
 
-def _searched(base: FourierMap, trial: Trial, data: tuple[Floats, Floats, Floats]) -> Trial:
+def _searched(base: FourierMap, trial: Trial, data: Data) -> Trial:
     """Follow the relevance from one map for some rounds; return the best trial met."""
     met = [trial]
-    for _ in range(ROUNDS):
+    for number in range(1, MOST_ROUNDS + 1):
         steepness = float(np.sqrt(np.mean(trial.scales**2)))
         near = [ridge for ridge in RIDGES if 0.05 < ridge / trial.ridge < 20.0]
-        rescaling = steepness * input_scales(trial.relevance)
+        rescaling = steepness * input_scales(_relevance(trial, data))
         tried = [_tried(base, factor * rescaling, data, near) for factor in FACTORS]
         trial = min(tried, key=lambda one: one.error)
         met.append(trial)
+        if number >= ROUNDS and met[-1].odds < RISE * met[-2].odds:
+            break
     return max(met, key=lambda one: one.odds)
+
+
+def _relevance(trial: Trial, data: Data) -> Floats:
+    """Relevance of the inputs for the prediction of a trial."""
+    return relevance(trial.feature_map, trial.B, data.Z[: data.learn])
 
 
 def _base(blank: Pipeline) -> FourierMap:
@@ -173,22 +218,16 @@ def _base(blank: Pipeline) -> FourierMap:
     return blank.input_map
 
 
-def _tried(
-    base: FourierMap,
-    scales: Floats,
-    rows: tuple[Floats, Floats, Floats],
-    ridges: Sequence[float],
-) -> Trial:
+def _tried(base: FourierMap, scales: Floats, data: Data, ridges: Sequence[float]) -> Trial:
     """Fit the first rows with every ridge, predict the last ones, and keep the best."""
-    Z, T, weights = rows
+    (Z, T, weights), learn = data, data.learn
     feature_map = rescaled(base, scales)
-    learn = int(LEARNED_SHARE * len(Z))
     share = weights[:learn] / weights[:learn].sum()
     Phi = feature_map.transform(Z)
     left_mean, right_mean = share @ Phi[:learn], share @ T[:learn]
-    left = Phi[:learn] - left_mean
-    weighted = left * share[:, np.newaxis]
-    S, Ct = weighted.T @ left, (T[:learn] - right_mean).T @ weighted
+    root = np.sqrt(share)[:, np.newaxis]
+    left, right = root * (Phi[:learn] - left_mean), root * (T[:learn] - right_mean)
+    S, Ct = left.T @ left, right.T @ left
     ahead, actual, later = Phi[learn:] - left_mean, T[learn:] - right_mean, weights[learn:]
     total = float(later @ (actual**2).sum(axis=1))
     fits = []
@@ -197,7 +236,11 @@ def _tried(
         error = float(later @ ((actual - ahead @ Bt.T) ** 2).sum(axis=1))
         fits.append((error, ridge, Bt))
     error, ridge, Bt = min(fits, key=lambda fit: fit[0])
-    odds = (
-        0.0 if total <= 0.0 else max(total - error, _SMALLEST * total) / max(error, 1e-12 * total)
-    )
-    return Trial(odds, error, ridge, relevance(feature_map, Bt.T, Z[:learn]), scales)
+    return Trial(_odds(error, total), error, ridge, scales, feature_map, Bt.T)
+
+
+def _odds(error: float, total: float) -> float:
+    """Odds of explained to unexplained variance, from a sum of squares and what is left of it."""
+    if total <= 0.0:
+        return 0.0
+    return max(total - error, _SMALLEST * total) / max(error, 1e-12 * total)

@@ -18,6 +18,7 @@ from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.data import CLASSIFICATION, REGRESSION
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import CHOICES, READY_MADE, check_parameters
+from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.relevance import TIMES, RelevanceSearch
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.pipeline import Pipeline
@@ -45,7 +46,10 @@ from okspca.state.streams import StreamRecord, read_stream, write_stream
 
 LABEL_KINDS = ("numbers", "text", "truth values")
 OUTPUTS = ("default", "pandas", "polars")
-_KNOWN = ("_intake", "_pipeline", "_pilot", "_search", "n_features_in_", "feature_names_in_")
+_KNOWN = (
+    *("_intake", "_pipeline", "_pilot", "_search", "_prequential"),
+    *("n_features_in_", "feature_names_in_"),
+)
 _OUTPUT = "_sklearn_output_config"
 #: Parameters that came after the first files were written, with the value that changes nothing;
 #: they are written only where they have another.
@@ -55,6 +59,7 @@ ADDED: dict[str, Any] = {
     "relevance": None,
     "target_features": "fourier",
     "window": None,
+    "prequential": False,
 }
 
 
@@ -139,7 +144,7 @@ def _bytes(model: Any, pipeline: Pipeline | None, stream: StreamRecord | None) -
 def _write_parameters(sink: Sink, parameters: dict[str, Any]) -> None:
     """Write the parameters; objects among them are written whole."""
     for name, value in parameters.items():
-        if name in ADDED and type(value) in (str, type(None)) and value == ADDED[name]:
+        if name in ADDED and type(value) is type(ADDED[name]) and value == ADDED[name]:
             continue
         if isinstance(value, FeatureMap):
             write_map(sink.inside(name), value)
@@ -234,6 +239,9 @@ def _write_fitted(sink: Sink, model: Any, pipeline: Pipeline | None) -> None:
     search: RelevanceSearch | None = vars(model).get("_search")
     if search is not None:
         _write_search(sink.inside("search"), search, _shared(model, intake.labels))
+    score: PrequentialScore | None = vars(model).get("_prequential")
+    if score is not None:
+        _write_score(sink.inside("prequential"), score)
 
 
 def _read_fitted(source: Source, model: Any) -> None:
@@ -258,6 +266,12 @@ def _read_fitted(source: Source, model: Any) -> None:
         search = _read_search(source.inside("search"), shared, n_inputs, intake)
     if (search is None) == (model.relevance is not None and pipeline is not None):
         source.refuse("search", "not what the parameters say")
+    score = None
+    if source.is_object("prequential"):
+        n_outputs = 1 if intake.labels is not None else intake._n_outputs or 1
+        score = _read_score(source.inside("prequential"), n_outputs)
+        if not getattr(model, "prequential", False):
+            source.refuse("prequential", "not what the parameters say")
     source.close()
     if names is not None:
         model.feature_names_in_ = names
@@ -265,6 +279,8 @@ def _read_fitted(source: Source, model: Any) -> None:
     model._intake, model._pipeline, model._pilot = intake, pipeline, pilot
     if search is not None:
         model._search = search
+    if score is not None:
+        model._prequential = score
 
 
 def _shared(model: Any, labels: OneHotMap | None) -> Shared:
@@ -377,6 +393,25 @@ def _read_search(source: Source, shared: Shared, n_inputs: int, intake: Intake) 
             source.refuse("n_blocks", n_blocks)
     source.close()
     return search
+
+
+def _write_score(sink: Sink, score: PrequentialScore) -> None:
+    """Write what a prequential score adds up."""
+    sink.put("weight", score.weight)
+    for name in ("mean", "squares", "errors"):
+        sink.array(name, getattr(score, name))
+
+
+def _read_score(source: Source, n_outputs: int) -> PrequentialScore:
+    """Read what a prequential score adds up."""
+    weight = source.number("weight")
+    mean, squares, errors = (
+        source.array(name, (n_outputs,)) for name in ("mean", "squares", "errors")
+    )
+    if weight <= 0.0 or min(squares.min(), errors.min()) < 0.0:
+        source.refuse("weight", "impossible sums")
+    source.close()
+    return PrequentialScore(weight, mean, squares, errors)
 
 
 def _write_rows(sink: Sink, name: str, rows: Rows) -> None:

@@ -6,6 +6,7 @@ serves all six tasks; it was chosen on development data.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from okspca import OKSPCA
@@ -63,15 +64,25 @@ GOALS = {
 TRUE_INPUTS = {"XOR-Gauss": 2, "Spirals-3": 2, "Friedman-1": 5}
 
 
+def cells(tasks: Sequence[str], seeds: Sequence[int], *, quick: bool) -> list[Cell]:
+    """All cells; each is one variant on one task and seed."""
+    return [
+        {"task": task, "seed": seed, "variant": variant.name, "quick": quick}
+        for task in tasks
+        for seed in seeds
+        for variant in VARIANTS
+    ]
+
+
 def work(cell: Cell) -> list[Row]:
-    """Do one cell: every variant on one task and seed."""
+    """Do one cell."""
     task = resolved(cell["task"])
     split = streamed(task.final(cell["seed"]), cell["seed"])
     if cell["quick"]:
         split = split.first(QUICK_ROWS)
+    variant = next(one for one in VARIANTS if one.name == cell["variant"])
     return [
         {"part": "beyond", "task": task.name, "seed": cell["seed"], **row}
-        for variant in VARIANTS
         for row in _rows(variant, task, split, cell["seed"])
     ]
 

@@ -120,14 +120,10 @@ def reproduce_beyond(
     """Run the rows past the paper, then write their tables and figure."""
     start = time.perf_counter()
     tasks = [resolved(name).name for name in plan.tasks]
-    settings = {"study": "prediction beyond the paper", "version": 1, "quick": plan.quick}
+    settings = {"study": "prediction beyond the paper", "version": 2, "quick": plan.quick}
     file = RowFile(out / "rows.jsonl", settings)
-    cells: list[Cell] = [
-        {"task": task, "seed": seed, "quick": plan.quick}
-        for task in LONGEST_FIRST
-        if task in plan.tasks
-        for seed in plan.seeds
-    ]
+    longest_first = [task for task in LONGEST_FIRST if task in plan.tasks]
+    cells = beyond.cells(longest_first, plan.seeds, quick=plan.quick)
     resumed = sum(file.has(cell) for cell in cells)
     run_cells(cells, beyond.work, file, console, jobs=jobs)
     told = _told(out, command, jobs, time.perf_counter() - start, resumed=resumed, of=len(cells))
