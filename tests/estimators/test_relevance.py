@@ -18,6 +18,7 @@ from okspca.studies.prediction.tasks import resolved
 from tests.contracts.fingerprint import state_of
 
 SMALL: dict[str, Any] = {"n_random_features": 32, "relevance": "learned", "random_state": 0}
+KINDS = ("learned", "low-rank")
 
 
 def product(n: int) -> tuple[Floats, Floats]:
@@ -62,10 +63,12 @@ def test_it_finds_the_inputs_that_matter(draw: Any, n_true: int, width: int) -> 
 
 
 @pytest.mark.parametrize("labels", [True, False])
-def test_blocks_of_any_size_give_the_same_map(labels: bool) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_of_any_size_give_the_same_map(labels: bool, kind: str) -> None:
     X, y = product(1100)
     target = (y > 0.0).astype(int) if labels else y
-    made = [learned(OKSPCA(1, **SMALL), X, target, step) for step in (1100, 97)]
+    options = {**SMALL, "relevance": kind}
+    made = [learned(OKSPCA(1, **options), X, target, step) for step in (1100, 97)]
     maps = [model.input_map_ for model in made]
     assert isinstance(maps[0], FourierMap)
     assert maps[0].equals(maps[1])
@@ -83,12 +86,13 @@ def test_rows_one_at_a_time_give_the_same_map() -> None:
     assert not single._pipeline.input_map.equals(OKSPCA(1, **SMALL).fit(X[:5], y[:5]).input_map_)  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("kind", KINDS)
 def test_once_final_the_model_is_one_that_had_the_map_from_the_start(
-    monkeypatch: pytest.MonkeyPatch,
+    kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "TIMES", (512, 1024))
     X, y = product(1500)
-    model = learned(OKSPCA(1, **SMALL), X, y, 300)
+    model = learned(OKSPCA(1, **{**SMALL, "relevance": kind}), X, y, 300)
     options = {**SMALL, "relevance": None}
     plain = learned(OKSPCA(1, input_map=model.input_map_, **options), X, y, 300)
     np.testing.assert_allclose(
@@ -98,12 +102,16 @@ def test_once_final_the_model_is_one_that_had_the_map_from_the_start(
     assert model._search.n_held == 0
 
 
-def test_a_map_that_gains_too_little_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_map_that_gains_too_little_is_not_taken(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = product(600)
+    options = {**SMALL, "relevance": kind}
     plain = OKSPCA(1, **{**SMALL, "relevance": None}).partial_fit(X, y)
-    assert not OKSPCA(1, **SMALL).partial_fit(X, y).input_map_.equals(plain.input_map_)
+    assert not OKSPCA(1, **options).partial_fit(X, y).input_map_.equals(plain.input_map_)
     monkeypatch.setattr(module, "GAIN", 1e9)
-    assert OKSPCA(1, **SMALL).partial_fit(X, y).input_map_.equals(plain.input_map_)
+    assert OKSPCA(1, **options).partial_fit(X, y).input_map_.equals(plain.input_map_)
 
 
 def test_many_inputs_are_tested_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,10 +156,12 @@ def test_a_weight_counts_as_repetition_in_a_trial() -> None:
 
 
 @pytest.mark.parametrize("place", [100, 600, 1100])
-def test_a_saved_search_goes_on(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_saved_search_goes_on(place: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TIMES", (512, 1024))
     X, y = product(1200)
-    model = OKSPCA(1, objective="whitened", **SMALL).partial_fit(X[:place], y[:place])
+    options = {**SMALL, "objective": "whitened", "relevance": kind}
+    model = OKSPCA(1, **options).partial_fit(X[:place], y[:place])
     twin, _ = model_from(OKSPCA, model_bytes(model))
     assert model_bytes(twin) == model_bytes(model)
     for one in (model, twin):
@@ -174,9 +184,11 @@ def test_a_search_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert state_of(model) == before
 
 
-def test_models_that_still_search_are_not_pooled() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_that_still_search_are_not_pooled(kind: str) -> None:
     X, y = product(100)
-    one, other = (OKSPCA(1, **SMALL).partial_fit(X, y) for _ in range(2))
+    options = {**SMALL, "relevance": kind}
+    one, other = (OKSPCA(1, **options).partial_fit(X, y) for _ in range(2))
     with pytest.raises(MergeError, match="which inputs matter"):
         one.merge(other)
 

@@ -41,6 +41,7 @@ def models() -> dict[str, OKSPCA]:
             1, objective="whitened", window=32, target_features="chebyshev", **small
         ).partial_fit(X, X[:, 0]),
         "relevance": OKSPCA(1, relevance="learned", **small).partial_fit(X, X[:, 0]),
+        "low-rank": OKSPCA(1, relevance="low-rank", **small).partial_fit(X, X[:, 0]),
     }
 
 

@@ -10,6 +10,7 @@ from numpy.random import RandomState
 from okspca.errors import DataError
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
+from okspca.features.relevance import MOST_MIXED
 from okspca.moments import CrossMoment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import Pipeline
@@ -91,7 +92,13 @@ def service_of(model: Any) -> Service[Any]:
 
 
 def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
-    """Raise where a ready-made part takes another number of columns than the data have."""
+    """Raise where a part takes another number of columns than the data have, or not as many."""
+    if model.relevance == "low-rank" and n_inputs > MOST_MIXED:
+        message = (
+            f"X has {n_inputs} columns, but relevance='low-rank' takes at most {MOST_MIXED}; "
+            "relevance='learned' takes any number."
+        )
+        raise DataError(message)
     for name, data, n_columns in (("input", "X", n_inputs), ("target", "y", n_outputs)):
         for part in (f"{name}_map", f"{name}_standardizer"):
             ready = getattr(model, part)

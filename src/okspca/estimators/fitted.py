@@ -72,8 +72,8 @@ class FittedAttributes:
         search = self.__dict__.get("_search")
         if search is None or search.relevance is None:
             message = (
-                "relevance_ exists with relevance='learned', once the map was tested: after 512 "
-                "rows, or later where there are many inputs."
+                "relevance_ exists with relevance='learned' or 'low-rank', once the map was "
+                "tested: after 512 rows, or later where there are many inputs."
             )
             raise AttributeError(message)
         return search.relevance / max(search.relevance.sum(), np.finfo(np.float64).tiny)

@@ -92,10 +92,12 @@ class OKSPCA(
         chooses among powers of ten by how well rows are predicted before they are learned.
     class_weighting : {"squared", "proportional", "balanced"}, default="squared"
         For "whitened": a class of share p counts p², as in the paper, p, or the same as any other.
-    relevance : {"learned", None}, default=None
+    relevance : {"learned", "low-rank", None}, default=None
         "learned" finds out on the first 4,096 rows which inputs matter and draws the map anew for
         them after 512, 1,024, 2,048 and 4,096 rows, where that predicts better; before the last
         time, only with eight rows per input.  The rows are kept until then and learned again.
+        "low-rank" does the same for mixtures of inputs, at most 2,048 of them: it keeps a matrix of
+        that width.
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of
@@ -144,7 +146,7 @@ class OKSPCA(
     input_map_, target_map_ : FeatureMap
         The maps in use.
     relevance_ : ndarray of shape (d,)
-        Share of each input in what matters (``relevance="learned"``, once the map was tested).
+        Share of each input in what matters (with ``relevance``, once the map was tested).
     input_standardizer_, target_standardizer_ : Standardizer
         The standardisers in use.
 
@@ -415,7 +417,7 @@ class OKSPCA(
         if self._searches() or other._searches():
             message = (
                 "A model is still finding out which inputs matter; pool models that share "
-                "an input_map, without relevance='learned'."
+                "an input_map, with relevance=None."
             )
             raise MergeError(message)
         if self.n_features_in_ != other.n_features_in_ or not self._intake.matches(other._intake):
@@ -538,10 +540,11 @@ class OKSPCA(
         if whole or len(rows) >= needed:
             all_rows = whole and self.standardize == "frozen"
             pipeline = build(self, rows if all_rows else rows.first(needed), intake.labels)
-            search = None if self.relevance is None else RelevanceSearch(pipeline.twin())
-            if search is None:
+            if self.relevance is None:
                 pipeline.run(rows.X, rows.Y, rows.weights)
             else:
+                low_rank = self.relevance == "low-rank"
+                search = RelevanceSearch(pipeline.twin(), low_rank=low_rank)
                 pipeline, self._search = search.learn(pipeline, rows), search
         self._intake, self._pipeline = intake, pipeline
         self._pilot = rows if pipeline is None else None

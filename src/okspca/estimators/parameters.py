@@ -20,7 +20,7 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "sampling": SAMPLINGS,
     "objective": ("covariance", "whitened"),
     "class_weighting": tuple(CLASS_WEIGHTING),
-    "relevance": (None, "learned"),
+    "relevance": (None, "learned", "low-rank"),
     "target_features": ("fourier", "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
 }
@@ -117,7 +117,8 @@ def _check_objects(model: Any) -> None:
         if value is not None and not isinstance(value, kind):
             reject(name, value, f"a {kind.__name__} or None")
     if model.relevance is not None and type(model.input_map) not in (type(None), FourierMap):
-        reject("input_map", model.input_map, "a FourierMap or None where relevance='learned'")
+        suitable = f"a FourierMap or None where relevance={model.relevance!r}"
+        reject("input_map", model.input_map, suitable)
     if model.input_map is None:
         check_width(model.n_components, model.n_random_features)
     else:

@@ -14,6 +14,9 @@ twice, from the map in use and from the map as it was drawn: an input that was o
 matter would otherwise never come back.  The best map of all replaces the one in use only if it
 raises the odds by 2 %.
 
+With ``low_rank``, mixtures of inputs may matter: the search is the same, and a matrix takes the
+place of one scale per input.
+
 A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
 in their order.  After 4,096 rows the map is final, and the rows are let go.  So from then on the
 model is what one would have had with this map from the first row on, and memory is bounded.
@@ -26,7 +29,13 @@ import numpy as np
 
 from okspca.estimators.building import Rows
 from okspca.features import FourierMap
-from okspca.features.relevance import input_scales, relevance, rescaled
+from okspca.features.relevance import (
+    gradient_outer_product,
+    input_root,
+    input_scales,
+    relevance,
+    rescaled,
+)
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import ridge_coefficients, ridge_factor
 from okspca.pipeline import Pipeline
@@ -77,12 +86,14 @@ class RelevanceSearch:
     ----------
     blank : Pipeline
         The pipeline before its first row, with a map of cosine features.
+    low_rank : bool, default=False
+        Whether mixtures of inputs are looked for, rather than single ones.
 
     Attributes
     ----------
     relevance : ndarray of shape (n_inputs,) or None
         Mean squared gradients, as of the last test; None before the first.
-    scales : ndarray of shape (n_inputs,)
+    scales : ndarray of shape (n_inputs,), or (n_inputs, n_inputs) with `low_rank`
         What the frequencies of the map as drawn are multiplied by.
 
     Examples
@@ -95,11 +106,12 @@ class RelevanceSearch:
     True
     """
 
-    def __init__(self, blank: Pipeline) -> None:
+    def __init__(self, blank: Pipeline, *, low_rank: bool = False) -> None:
         self.blank: Pipeline | None = blank
         self.held: list[Rows] = []
         self.relevance: Floats | None = None
-        self.scales = np.ones(blank.input_map.n_inputs)
+        n_inputs = blank.input_map.n_inputs
+        self.scales = np.eye(n_inputs) if low_rank else np.ones(n_inputs)
 
     @property
     def is_final(self) -> bool:
@@ -185,8 +197,9 @@ def tested(blank: Pipeline, rows: Rows, scales: Floats) -> tuple[Floats, Floats]
         T = fresh.target_map.transform(T)
     base, data = _base(blank), Data(Z, T, rows.weights)
     starts = [_tried(base, scales, data, RIDGES)]
-    if not np.array_equal(scales, np.ones_like(scales)):
-        starts.append(_tried(base, np.ones_like(scales), data, RIDGES))
+    as_drawn = np.eye(len(scales)) if scales.ndim == 2 else np.ones(len(scales))
+    if not np.array_equal(scales, as_drawn):
+        starts.append(_tried(base, as_drawn, data, RIDGES))
     best = max((_searched(base, start, data) for start in starts), key=lambda trial: trial.odds)
     chosen = best if best.odds >= GAIN * starts[0].odds else starts[0]
     return chosen.scales, _relevance(chosen, data)
@@ -196,15 +209,22 @@ def _searched(base: FourierMap, trial: Trial, data: Data) -> Trial:
     """Follow the relevance from one map for some rounds; return the best trial met."""
     met = [trial]
     for number in range(1, MOST_ROUNDS + 1):
-        steepness = float(np.sqrt(np.mean(trial.scales**2)))
+        steepness = float(np.sqrt((trial.scales**2).sum() / len(trial.scales)))
         near = [ridge for ridge in RIDGES if 0.05 < ridge / trial.ridge < 20.0]
-        rescaling = steepness * input_scales(_relevance(trial, data))
+        rescaling = steepness * _new_scales(trial, data)
         tried = [_tried(base, factor * rescaling, data, near) for factor in FACTORS]
         trial = min(tried, key=lambda one: one.error)
         met.append(trial)
         if number >= ROUNDS and met[-1].odds < RISE * met[-2].odds:
             break
     return max(met, key=lambda one: one.odds)
+
+
+def _new_scales(trial: Trial, data: Data) -> Floats:
+    """Scales that the gradients of a trial suggest: numbers or a matrix, as the trial has."""
+    if trial.scales.ndim == 1:
+        return input_scales(_relevance(trial, data))
+    return input_root(gradient_outer_product(trial.feature_map, trial.B, data.Z[: data.learn]))
 
 
 def _relevance(trial: Trial, data: Data) -> Floats:

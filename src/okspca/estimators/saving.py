@@ -263,7 +263,8 @@ def _read_fitted(source: Source, model: Any) -> None:
     search = None
     if source.is_object("search"):
         shared = _shared(model, intake.labels)
-        search = _read_search(source.inside("search"), shared, n_inputs, intake)
+        low_rank = model.relevance == "low-rank"
+        search = _read_search(source.inside("search"), shared, n_inputs, intake, low_rank=low_rank)
     if (search is None) == (model.relevance is not None and pipeline is not None):
         source.refuse("search", "not what the parameters say")
     score = None
@@ -372,11 +373,13 @@ def _write_search(sink: Sink, search: RelevanceSearch, shared: Shared) -> None:
             _write_rows(sink, str(number), rows)
 
 
-def _read_search(source: Source, shared: Shared, n_inputs: int, intake: Intake) -> RelevanceSearch:
+def _read_search(
+    source: Source, shared: Shared, n_inputs: int, intake: Intake, *, low_rank: bool
+) -> RelevanceSearch:
     """Read what is known about the inputs."""
     search = RelevanceSearch.__new__(RelevanceSearch)
     known, is_final = source.flag("known"), source.flag("is_final")
-    search.scales = source.array("scales", (n_inputs,))
+    search.scales = source.array("scales", (n_inputs,) * (2 if low_rank else 1))
     search.relevance = source.array("relevance", (n_inputs,)) if known else None
     if known and search.relevance is not None and search.relevance.min() < 0.0:
         source.refuse("known", "negative")

@@ -6,9 +6,13 @@ targets::
 
     m_j = mean_z sum_c (df_c / dz_j)^2,      df/dz = -sqrt(2 / D) (B * sin(W z + b))^T W,
 
-the diagonal of the average gradient outer product.  Inputs are rescaled by the square roots of
+the diagonal of the average gradient outer product M.  Inputs are rescaled by the square roots of
 their relevance, such that the sum of squares stays d: an input twice as steep counts twice as
 much, and the mean squared distance of rows stays what the bandwidth was made for.
+
+What matters may be a mixture of inputs.  Then inputs are multiplied by a symmetric square root
+instead, that of the leading eigenvectors of M that hold 99 % of its trace.  They get 99 % of the
+sum of squares; 1 % is spread evenly over all directions, so that none is lost.
 """
 
 from collections.abc import Iterator
@@ -17,6 +21,11 @@ import numpy as np
 
 from okspca.features.fourier import FourierMap
 from okspca.numerics.arrays import Floats
+
+#: Share of the trace that decides how many eigenvectors are kept, and share they then have.
+KEPT = 0.99
+#: Most inputs for which mixtures are looked for; eigenvectors of more would take too long.
+MOST_MIXED = 2048
 
 
 def relevance(feature_map: FourierMap, B: Floats, Z: Floats) -> Floats:
@@ -33,6 +42,21 @@ def relevance(feature_map: FourierMap, B: Floats, Z: Floats) -> Floats:
     for by_row in gradients(feature_map, B, Z):
         found += (by_row**2).mean(axis=0)
     return found
+
+
+def gradient_outer_product(feature_map: FourierMap, B: Floats, Z: Floats) -> Floats:
+    """Average gradient outer product of ``B^T phi`` (inputs x inputs), summed over the targets.
+
+    Examples
+    --------
+    >>> phi = FourierMap(np.array([[1.0, 1.0]]), np.array([-np.pi / 2.0]))  # sqrt(2) sin(z1 + z2)
+    >>> gradient_outer_product(phi, np.ones((1, 1)), np.zeros((1, 2))).round(6).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    found = np.zeros((feature_map.n_inputs, feature_map.n_inputs))
+    for by_row in gradients(feature_map, B, Z):
+        found += by_row.T @ by_row
+    return found / len(Z)
 
 
 def gradients(feature_map: FourierMap, B: Floats, Z: Floats) -> Iterator[Floats]:
@@ -65,6 +89,26 @@ def input_scales(m: Floats) -> Floats:
     return np.asarray(np.sqrt(shares * (m.shape[0] / shares.sum())))
 
 
+def input_root(M: Floats) -> Floats:
+    """Symmetric matrix that standardised inputs are multiplied by; the identity where none matters.
+
+    Examples
+    --------
+    >>> input_root(np.array([[1.0, 1.0], [1.0, 1.0]])).round(3).tolist()
+    [[0.755, 0.655], [0.655, 0.755]]
+    """
+    d, trace = M.shape[0], float(np.trace(M))
+    if not 0.0 < trace < np.inf:
+        return np.eye(d)
+    values, vectors = np.linalg.eigh(M / trace)
+    values, vectors = values[::-1].clip(0.0), vectors[:, ::-1]
+    rank = 1 + int(np.searchsorted(np.cumsum(values), KEPT))
+    squares = np.full(d, 1.0 - KEPT)
+    squares[:rank] += KEPT * d * values[:rank] / values[:rank].sum()
+    return np.asarray((vectors * np.sqrt(squares)) @ vectors.T)
+
+
 def rescaled(base: FourierMap, scales: Floats) -> FourierMap:
-    """Return the map of inputs that are multiplied by ``scales`` first."""
-    return FourierMap(base.weights * scales, base.phases)
+    """Return the map of inputs that are multiplied by ``scales`` first: by numbers or a matrix."""
+    weights = base.weights @ scales if scales.ndim == 2 else base.weights * scales
+    return FourierMap(weights, base.phases)
