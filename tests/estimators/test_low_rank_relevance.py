@@ -7,6 +7,7 @@ import pytest
 from numpy.random import RandomState
 
 from okspca import OKSPCA, DataError, OKSPCAClassifier, OKSPCARegressor, StateError
+from okspca.estimators import relevance as module
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap
 from okspca.features.relevance import (
@@ -103,6 +104,21 @@ def test_it_finds_an_oblique_direction_and_predicts_better(kind: Any, labels: bo
     assert mixed.score(X_new, y_new) > diagonal.score(X_new, y_new) + 0.01
     assert np.isclose(mixed.relevance_.sum(), 1.0)
     assert mixed.relevance_[:2].sum() > 0.95
+
+
+def test_no_direction_is_lost_in_any_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by the map that a search starts from, nor by those it tries."""
+    scales, plain = [], module._tried
+
+    def noted(*arguments: Any) -> module.Trial:
+        scales.append(arguments[1])
+        return plain(*arguments)
+
+    monkeypatch.setattr(module, "_tried", noted)
+    OKSPCA(1, n_random_features=16, relevance="low-rank", random_state=0).fit(*oblique(520, 0))
+    assert np.array_equal(scales[0], np.eye(10))
+    assert min(np.linalg.eigvalsh(R).min() for R in scales) > 0.0
+    assert len(scales) > 3
 
 
 def test_a_file_with_scales_of_the_other_kind_is_refused() -> None:
