@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
 
 from okspca.errors import DataError
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
@@ -41,6 +42,16 @@ def check_values(array: Floats, name: str) -> None:
             f"squared safely, {LARGEST_VALUE:g}; rescale that column."
         )
     raise DataError(f"{problem} Nothing was learned from this block.")
+
+
+def validated(model: Any, X: Any, *, reset: bool | None, **checks: Any) -> Any:
+    """scikit-learn's checks of X (None: without names), with errors of the documented type."""
+    try:
+        if reset is None:
+            return check_array(X, dtype=np.float64, estimator=model, **checks)
+        return validate_data(model, X, reset=reset, **checks)
+    except ValueError as failure:
+        raise DataError(where_not_numbers(X) or str(failure)) from failure
 
 
 def where_not_numbers(X: Any) -> str | None:

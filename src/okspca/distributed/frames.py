@@ -1,0 +1,76 @@
+"""Frames of pandas, polars and Arrow as blocks of rows, and embeddings back as their columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from okspca.distributed.states import Block
+from okspca.errors import DataError
+from okspca.estimators import OKSPCA
+from okspca.numerics.arrays import Floats
+
+
+def names_of(frame: Any) -> list[str]:
+    """Names of the columns of a frame or of its schema."""
+    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    if names is None:
+        names = frame.schema.names  # a record batch
+    return [str(name) for name in names]
+
+
+def input_names(names: Sequence[str], target: str, weight: str | None = None) -> list[str]:
+    """All columns except the target and the weight, which must be there."""
+    for name in (target, weight):
+        if name is not None and name not in names:
+            message = f"There is no column {name!r}; the columns are {', '.join(names)}."
+            raise DataError(message)
+    return [name for name in names if name not in (target, weight)]
+
+
+def matrix_of(frame: Any, columns: Sequence[str]) -> Floats:
+    """The named columns as one matrix, rows contiguous: the one copy that learning needs."""
+    X = np.empty((len(frame), len(columns)))
+    for j, name in enumerate(columns):
+        X[:, j] = column_of(frame, name)
+    return X
+
+
+def column_of(frame: Any, name: str) -> Any:
+    """One column as an array, a view of it where its layout allows that."""
+    column = frame[name] if not hasattr(frame, "column") else frame.column(name)
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if hasattr(column, "to_numpy"):
+        arrow = type(column).__module__.startswith("pyarrow")
+        return column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy()
+    return np.asarray(column)
+
+
+def block_of(
+    frame: Any, target: str, columns: Sequence[str] | None = None, weight: str | None = None
+) -> Block:
+    """Split a frame into inputs, target and, where a column holds them, weights.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, y = block_of(pd.DataFrame({"a": [1, 2], "y": [0.5, 1.5]}), "y")
+    >>> X.tolist(), y.tolist()
+    ([[1.0], [2.0]], [0.5, 1.5])
+    """
+    columns = list(columns or input_names(names_of(frame), target, weight))
+    block: Block = (matrix_of(frame, columns), column_of(frame, target))
+    return block if weight is None else (*block, column_of(frame, weight))
+
+
+def embedding_names(model: OKSPCA) -> list[str]:
+    """Names of the columns of an embedding."""
+    return [str(name) for name in model.get_feature_names_out()]
+
+
+def embed(kind: type[OKSPCA], state: bytes, X: Any) -> Floats:
+    """Embed rows with a state; what engines run on their workers."""
+    model = kind.from_bytes(state)
+    model.set_output(transform="default")
+    return np.asarray(model.transform(X)) if len(X) else np.empty((0, model._n_features_out))
