@@ -93,7 +93,7 @@ def test_zero_rows_are_neutral_on_either_side(
         first, second = (OKSPCA.from_bytes(state.to_bytes()) for state in pair)
         assert_same_sums(first.merge(second), learned)
         assert first.moment_.rows == learned.moment_.rows
-        assert first._pipeline.moment.is_constant == learned._pipeline.moment.is_constant
+        assert first.moment_.is_constant == learned.moment_.is_constant
 
 
 def test_a_constant_response_stays_no_target_in_every_order() -> None:

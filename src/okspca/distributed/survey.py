@@ -62,7 +62,7 @@ class Survey:
     def classes(self) -> list[Any] | None:
         """Classes that were seen, sorted; None for a numeric response."""
         labels = self._intake.labels
-        return None if labels is None else sorted(labels.classes)  # type: ignore[type-var]
+        return None if labels is None else sorted(labels.classes)
 
     @property
     def n_features_in_(self) -> int:
