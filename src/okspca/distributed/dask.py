@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 from dask import compute, delayed
-from numpy.random import RandomState
-from sklearn.base import clone
 
 from okspca.distributed.frames import block_of, embed, embedding_names, input_names, matrix_of
 from okspca.distributed.states import (
@@ -23,6 +21,7 @@ from okspca.distributed.states import (
     learn,
     merge_states,
     merge_surveys,
+    seeded,
     survey_of,
 )
 from okspca.distributed.survey import Survey
@@ -70,7 +69,7 @@ def fit(
     >>> model.n_samples_seen_, transform(model, X).shape
     (2000, (2000, 2))
     """
-    model = _seeded(OKSPCA() if model is None else model)
+    model = seeded(OKSPCA() if model is None else model)
     check_can_be_sharded(model)
     kind, blocks = type(model), _blocks(data, target, sample_weight)
     if pilot is None:
@@ -171,13 +170,3 @@ def _embed_frame(
     rows = part[columns] if hasattr(kind.from_bytes(state), "feature_names_in_") else None
     Z = embed(kind, state, matrix_of(part, columns) if rows is None else rows)
     return type(part)(Z, index=part.index, columns=names)
-
-
-def _seeded(model: OKSPCA) -> OKSPCA:
-    """Draw a seed where the model has none that can be written down."""
-    model = clone(model)
-    if not isinstance(model.random_state, int | np.integer):
-        random = model.random_state
-        random = random if isinstance(random, RandomState) else RandomState(random)
-        model.random_state = int(random.randint(np.iinfo(np.int32).max))
-    return model

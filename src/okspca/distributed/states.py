@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import RandomState
 from sklearn.base import clone
 
 from okspca.distributed.survey import Survey
@@ -86,6 +87,16 @@ def check_can_be_sharded(model: OKSPCA) -> None:
         if follows:
             message = f"{name}={getattr(model, name)!r} follows one stream and cannot be merged"
             raise ValueError(f"{message}; leave {name} at its default.")
+
+
+def seeded(model: OKSPCA) -> OKSPCA:
+    """Copy the settings, with a seed drawn where there is none that can be written down."""
+    model = clone(model)
+    random = model.random_state
+    if not isinstance(random, int | np.integer):
+        random = random if isinstance(random, RandomState) else RandomState(random)
+        model.random_state = int(random.randint(np.iinfo(np.int32).max))
+    return model
 
 
 def survey_of(model: OKSPCA, blocks: Iterable[Block]) -> bytes:
