@@ -5,13 +5,13 @@ with its worker is run again and gives the same bytes, so a death changes the ti
 Partitions are read twice, once per pass, and never held.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from dask import compute, delayed
 
-from okspca.distributed.frames import block_of, embed, embedding_names, input_names, matrix_of
+from okspca.distributed.frames import column_of, embed, embedding_names, input_names, matrix_of
 from okspca.distributed.states import (
     FAN_IN,
     Block,
@@ -28,6 +28,8 @@ from okspca.distributed.survey import Survey
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.features.bandwidth import MEDIAN_ROWS
+
+Part = Block | Iterable[Block]
 
 
 def fit(
@@ -69,9 +71,30 @@ def fit(
     >>> model.n_samples_seen_, transform(model, X).shape
     (2000, (2000, 2))
     """
+    blocks = _blocks(data, target, sample_weight)
+    return fit_blocks(blocks, model=model, pilot=pilot, fan_in=fan_in)
+
+
+def fit_blocks(
+    blocks: Sequence[Any],
+    *,
+    model: OKSPCA | None = None,
+    pilot: Block | None = None,
+    fan_in: int = FAN_IN,
+) -> OKSPCA:
+    """Fit a model to rows that delayed values hold or make, one value per partition.
+
+    Parameters
+    ----------
+    blocks : sequence of dask.delayed.Delayed
+        Each gives a tuple (X, y) or (X, y, weights), or an iterable of such tuples; an iterable
+        makes its blocks on the worker, one after the other, and so in bounded memory.
+    model, pilot, fan_in
+        As for :func:`fit`.
+    """
     model = seeded(OKSPCA() if model is None else model)
     check_can_be_sharded(model)
-    kind, blocks = type(model), _blocks(data, target, sample_weight)
+    kind = type(model)
     if pilot is None:
         surveys = [delayed(_survey)(model, block) for block in blocks]
         merged = _tree(surveys, lambda some: delayed(merge_surveys)(model, some), fan_in)
@@ -122,8 +145,8 @@ def _blocks(data: Any, target: Any, weight: Any) -> list[Any]:
 
 def _frame_block(part: Any, target: str, columns: list[str], weight: str | None) -> Block:
     """Split a partition; its inputs stay a frame, so that the model knows their names."""
-    block = block_of(part, target, columns, weight)
-    return (part[columns], *block[1:])
+    rest = [column_of(part, name) for name in (target, weight) if name is not None]
+    return (part[columns], *rest)
 
 
 def _row_parts(part: Any, like: Any) -> list[Any]:
@@ -143,19 +166,25 @@ def _tree(parts: list[Any], merged: Callable[[list[Any]], Any], fan_in: int) -> 
     return parts[0]
 
 
-def _survey(model: OKSPCA, block: Block) -> bytes:
+def _survey(model: OKSPCA, part: Part) -> bytes:
     """Pass one over a partition."""
-    return survey_of(model, [block])
+    return survey_of(model, _several(part))
 
 
-def _learn(kind: type[OKSPCA], start: bytes, block: Block) -> bytes:
+def _learn(kind: type[OKSPCA], start: bytes, part: Part) -> bytes:
     """Pass two over a partition."""
-    return learn(kind, start, [block])
+    return learn(kind, start, _several(part))
 
 
-def _first(block: Block) -> Block:
+def _first(part: Part) -> Block:
     """First rows of a partition."""
-    return tuple(part[:MEDIAN_ROWS] for part in block[:2])
+    first = next(iter(_several(part)))
+    return tuple(rows[:MEDIAN_ROWS] for rows in first[:2])
+
+
+def _several(part: Part) -> Iterable[Block]:
+    """The blocks of a partition."""
+    return [part] if isinstance(part, tuple) else part
 
 
 def _embed_block(X: Any, kind: type[OKSPCA], state: bytes) -> Any:

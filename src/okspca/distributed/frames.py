@@ -74,3 +74,47 @@ def embed(kind: type[OKSPCA], state: bytes, X: Any) -> Floats:
     model = kind.from_bytes(state)
     model.set_output(transform="default")
     return np.asarray(model.transform(X)) if len(X) else np.empty((0, model._n_features_out))
+
+
+def with_embedding(model: OKSPCA, frame: Any, columns: Sequence[str] | None = None) -> Any:
+    """Append the columns of an embedding to a frame of pandas, polars or Arrow.
+
+    Parameters
+    ----------
+    model : OKSPCA
+        A fitted model.
+    frame : pandas.DataFrame, polars.DataFrame, pyarrow.Table or pyarrow.RecordBatch
+        Rows; the columns it has are shared with the result, not copied.
+    columns : sequence of str, optional
+        Input columns; by default those the model was fitted with, or all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"a": [1.0, 2.0, 4.0], "y": [0.5, 1.5, 1.0]})
+    >>> model = OKSPCA(1, n_random_features=8, random_state=0).fit(frame.select("a"), frame["y"])
+    >>> with_embedding(model, frame).columns
+    ['a', 'y', 'okspca0']
+    """
+    chosen = list(columns or getattr(model, "feature_names_in_", names_of(frame)))
+    names = embedding_names(model)
+    taken = [name for name in names if name in names_of(frame)]
+    if taken:
+        message = f"The frame already has a column {taken[0]!r}; rename it first."
+        raise DataError(message)
+    Z = embed(type(model), model.to_bytes(), _inputs(model, frame, chosen))
+    found = {name: np.ascontiguousarray(column) for name, column in zip(names, Z.T, strict=True)}
+    if hasattr(frame, "append_column"):
+        for name, column in found.items():
+            frame = frame.append_column(name, [column] if hasattr(frame, "num_chunks") else column)
+        return frame
+    if hasattr(frame, "hstack"):
+        return frame.hstack(type(frame)(found))
+    return frame.assign(**found)
+
+
+def _inputs(model: OKSPCA, frame: Any, columns: Sequence[str]) -> Any:
+    """The inputs of a frame, as a frame where the model knows their names."""
+    if not hasattr(model, "feature_names_in_"):
+        return matrix_of(frame, columns)
+    return frame.select(columns) if hasattr(frame, "select") else frame[columns]

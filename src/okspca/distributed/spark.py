@@ -135,9 +135,7 @@ def transform(model: OKSPCA, data: Any, columns: Sequence[str] | None = None) ->
     return data.mapInArrow(embedded, StructType([*data.schema.fields, *fields]))
 
 
-def _merged(
-    data: Any, work: Callable[[Iterator[Any]], bytes], merge: Merge, fan_in: int
-) -> bytes:
+def _merged(data: Any, work: Callable[[Iterator[Any]], bytes], merge: Merge, fan_in: int) -> bytes:
     """Let every partition give bytes, and merge them in a tree."""
 
     def one_state(batches: Iterator[Any]) -> Iterator[Any]:

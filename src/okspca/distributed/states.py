@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from okspca.distributed.survey import Survey
@@ -17,7 +18,7 @@ from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
 from okspca.estimators.parameters import check_parameters
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
-from okspca.standardize import FrozenStandardizer
+from okspca.standardize_sparse import freeze
 
 #: States that one merging task takes; a tree of them has log(n) / log(FAN_IN) levels.
 FAN_IN = 8
@@ -56,10 +57,10 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     inputs, intake = survey.known()
     recipe = clone(state)
     if state.standardize == "frozen":
-        recipe.input_standardizer = state.input_standardizer or FrozenStandardizer.of(inputs)
+        recipe.input_standardizer = state.input_standardizer or freeze(inputs)
         if survey.targets is not None:
             given = state.target_standardizer
-            recipe.target_standardizer = given or FrozenStandardizer.of(survey.targets)
+            recipe.target_standardizer = given or freeze(survey.targets)
     if survey.classes is not None:
         intake.labels = OneHotMap(survey.classes)
     needs_pilot = pilot_rows(recipe, labels=intake.labels is not None) > 0
@@ -103,7 +104,7 @@ def survey_of(model: OKSPCA, blocks: Iterable[Block]) -> bytes:
     """Pass one over a shard, given as blocks of any size; none at all is a neutral survey."""
     survey = Survey(model)
     for block in blocks:
-        if len(block[0]):
+        if n_rows(block[0]):
             survey.add(*block)
     return survey.to_bytes()
 
@@ -112,7 +113,7 @@ def learn(kind: type[OKSPCA], start: bytes, blocks: Iterable[Block]) -> bytes:
     """Pass two over a shard: learn its blocks from a state, such as that of zero rows."""
     model = kind.from_bytes(start)
     for X, y, *weights in blocks:
-        if len(X):
+        if n_rows(X):
             model.partial_fit(X, y, sample_weight=weights[0] if weights else None)
     return model.to_bytes()
 
@@ -150,6 +151,11 @@ def tree_depth(n: int, fan_in: int = FAN_IN) -> int:
     return depth
 
 
+def n_rows(X: Any) -> int:
+    """Number of rows of an array, a frame or a sparse matrix."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
 def groups(items: Sequence[Any], fan_in: int = FAN_IN) -> list[Sequence[Any]]:
     """Cut neighbours into groups, so that a tree over them has the same shape every time."""
     return [items[start : start + fan_in] for start in range(0, len(items), fan_in)]
@@ -160,11 +166,13 @@ def _pilot(survey: Survey, pilot: Block | None) -> Rows:
     width = 1 if survey.targets is None else len(survey.targets.mean)
     if pilot is None:
         return Rows(np.empty((0, survey.n_features_in_)), np.empty((0, width)), np.empty(0))
-    X = np.ascontiguousarray(np.asarray(pilot[0], dtype=np.float64)[:MEDIAN_ROWS])
-    Y = np.zeros((len(X), width))
+    X = pilot[0][:MEDIAN_ROWS]
+    X = X if issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+    n = n_rows(X)
+    Y = np.zeros((n, width))
     if survey.targets is not None:
-        Y = np.asarray(pilot[1], dtype=np.float64)[:MEDIAN_ROWS].reshape(len(X), -1)
-    if X.shape != (len(X), survey.n_features_in_) or Y.shape != (len(X), width):
+        Y = np.asarray(pilot[1], dtype=np.float64)[:MEDIAN_ROWS].reshape(n, -1)
+    if X.shape != (n, survey.n_features_in_) or Y.shape != (n, width):
         message = f"pilot has shapes {X.shape} and {Y.shape}, unlike the rows of the survey."
         raise DataError(message)
-    return Rows(X, np.ascontiguousarray(Y), np.ones(len(X)))
+    return Rows(X, np.ascontiguousarray(Y), np.ones(n))

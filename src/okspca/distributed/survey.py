@@ -4,20 +4,25 @@ import copy
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from okspca import __version__
-from okspca.errors import NotReadyError
+from okspca.errors import DataError, MergeError, NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import resolve_service, variance_rule
 from okspca.estimators.data import check_values, validated
 from okspca.estimators.intake import Intake
 from okspca.estimators.pooling import check_schema
 from okspca.estimators.saving import read_intake, read_names, write_intake
+from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.standardize import CausalStandardizer
+from okspca.standardize_sparse import SparseStandardizer
 from okspca.state.container import pack, unpack
 from okspca.state.fields import Sink, Source
 from okspca.state.front_ends import read_standardizer, write_standardizer
+
+Inputs = CausalStandardizer | SparseStandardizer
 
 
 class Survey:
@@ -30,7 +35,7 @@ class Survey:
 
     Attributes
     ----------
-    inputs, targets : CausalStandardizer or None
+    inputs, targets : CausalStandardizer, SparseStandardizer (inputs only) or None
         Means and variances of the inputs and of a numeric response.
     rows : int
         Rows of positive weight that were seen.
@@ -50,7 +55,7 @@ class Survey:
         self.probe = clone(model)
         self._intake = Intake(model.task)
         self._intake.service = resolve_service(model.solver)
-        self.inputs: CausalStandardizer | None = None
+        self.inputs: Inputs | None = None
         self.targets: CausalStandardizer | None = None
 
     @property
@@ -79,10 +84,17 @@ class Survey:
         validated(self.probe, X, reset=self.inputs is None, skip_check_array=True)
         checked = validated(self.probe, X, reset=None, ensure_all_finite=False)
         check_values(checked, "X")
+        check_sparse_rows(self.probe, None, checked)
+        if self.inputs is not None and issparse(checked) != isinstance(
+            self.inputs, SparseStandardizer
+        ):
+            message = "Some blocks of X are sparse and others are not; give all of them alike."
+            raise DataError(message)
         rows = self._intake.commit(self._intake.admit(checked, y, sample_weight, None))
         if self.inputs is None:
             rule = variance_rule(self.probe.variance_floor)
-            self.inputs = CausalStandardizer(rows.X.shape[1], rule)
+            made = SparseStandardizer if issparse(rows.X) else CausalStandardizer
+            self.inputs = made(rows.X.shape[1], rule)
             if self._intake.labels is None:
                 self.targets = CausalStandardizer(rows.Y.shape[1], rule)
         self.inputs.scan(rows.X, rows.weights)
@@ -104,14 +116,17 @@ class Survey:
             self.__dict__.update(copy.deepcopy(other.__dict__))
             return self
         check_schema(self, other)
-        self.inputs.merge(other.inputs)
+        if type(self.inputs) is not type(other.inputs):
+            message = "The surveys differ in their schema: one saw sparse rows, the other dense."
+            raise MergeError(message)
+        self.inputs.merge(other.inputs)  # type: ignore[arg-type]
         if self.targets is not None and other.targets is not None:
             self.targets.merge(other.targets)
         if self._intake.labels is not None and other._intake.labels is not None:
             self._intake.labels.learn(other._intake.labels.classes)
         return self
 
-    def known(self) -> tuple[CausalStandardizer, Intake]:
+    def known(self) -> tuple[Inputs, Intake]:
         """What was found about the inputs and the target; raise where nothing was seen."""
         if self.inputs is None:
             message = "The survey has seen no rows; add some before a state is made of it."
@@ -148,18 +163,18 @@ class Survey:
 
     def _read(self, source: Source) -> None:
         """Read what was seen."""
-        self.inputs = _causal(source, "inputs")
+        found = read_standardizer(source.inside("inputs"))
+        self.inputs = (
+            found if isinstance(found, Inputs) else source.refuse("inputs", "of no survey")
+        )
         self.probe.n_features_in_ = len(self.inputs.mean)
         names = read_names(source, self.n_features_in_)
         if names is not None:
             self.probe.feature_names_in_ = names
         self._intake = read_intake(source.inside("intake"), self.probe.solver)
         if self._intake.labels is None:
-            self.targets = _causal(source, "targets")
+            targets = read_standardizer(source.inside("targets"))
+            if type(targets) is not CausalStandardizer:
+                source.refuse("targets", "of no survey")
+            self.targets = targets
         source.close()
-
-
-def _causal(source: Source, name: str) -> CausalStandardizer:
-    """Read a standardiser of the one kind that a survey has."""
-    found = read_standardizer(source.inside(name))
-    return found if type(found) is CausalStandardizer else source.refuse(name, "of another kind")

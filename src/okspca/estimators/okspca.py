@@ -26,6 +26,7 @@ from okspca.estimators.parameters import check_parameters
 from okspca.estimators.pooling import check_same_kind
 from okspca.estimators.relevance import RelevanceSearch
 from okspca.estimators.saving import load_model, model_bytes, model_from, save_model
+from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.estimators.stability import StabilityAttribute
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
@@ -250,8 +251,9 @@ class OKSPCA(
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Inputs.
+        X : array-like or sparse matrix of shape (n, d)
+            Inputs.  A model whose first block is sparse scales its inputs without centring them;
+            sparse rows are never filled.
         y : array-like of shape (n,) or (n, d_y)
             Labels, numbers, or several numbers per row.
         classes : sequence, optional
@@ -324,8 +326,11 @@ class OKSPCA(
     def _embedded(self, X: ArrayLike) -> Floats:
         """Embed rows; checks them first."""
         pipeline = self._ready()
-        checked = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        checked = validate_data(
+            self, X, reset=False, dtype=np.float64, ensure_all_finite=False, accept_sparse="csr"
+        )
         check_values(checked, "X")
+        check_sparse_rows(self, pipeline, checked)
         standardizer, columns = pipeline.read(Pipeline.embedding)
         embedding = np.empty((checked.shape[0], pipeline.n_components))
         for start in range(0, checked.shape[0], CHUNK_ROWS):
@@ -472,9 +477,10 @@ class OKSPCA(
         return "_intake" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that y is required."""
+        """Tell scikit-learn that y is required, and that X may be sparse."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
 
     @property
@@ -518,6 +524,7 @@ class OKSPCA(
         plain = self._is_plain(X)
         checked = X if plain else validated(self, X, reset=None, ensure_all_finite=False)
         check_values(checked, "X")
+        check_sparse_rows(self, self.__dict__.get("_pipeline"), checked)
         admitted = intake.admit(checked, y, extras[1], extras[0])
         numbers = admitted.numbers
         check_widths(self, checked.shape[1], None if numbers is None else numbers.shape[1])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from okspca import __version__
 from okspca.errors import StateError
@@ -381,6 +382,9 @@ def _read_search(source: Source, shared: Shared, n_inputs: int, intake: Intake) 
 
 def _write_rows(sink: Sink, name: str, rows: Rows) -> None:
     """Write rows that are kept."""
+    if issparse(rows.X):
+        message = "Sparse rows that are held back cannot be saved; learn 512, or give a bandwidth."
+        raise StateError(message)
     sink.array(f"{name}_inputs", rows.X)
     sink.array(f"{name}_targets", rows.Y)
     sink.array(f"{name}_weights", rows.weights)
