@@ -106,7 +106,8 @@ def with_embedding(model: OKSPCA, frame: Any, columns: Sequence[str] | None = No
     found = {name: np.ascontiguousarray(column) for name, column in zip(names, Z.T, strict=True)}
     if hasattr(frame, "append_column"):
         for name, column in found.items():
-            frame = frame.append_column(name, [column] if hasattr(frame, "num_chunks") else column)
+            chunks = [column] if hasattr(frame, "to_batches") else column
+            frame = frame.append_column(name, chunks)
         return frame
     if hasattr(frame, "hstack"):
         return frame.hstack(type(frame)(found))

@@ -105,7 +105,8 @@ class LogLearner:
 
         Where a message cannot be learned, an error names it and nothing has changed.
         """
-        rows, offsets = [], self.offsets
+        rows: list[list[Any]] = []
+        offsets = self.offsets
         while len(rows) < self.block_rows:
             message = consumer.poll(timeout)
             if message is None:

@@ -73,7 +73,7 @@ class NamedFeatures:
         """The map over the columns known so far."""
         return FourierMap(self.weights, self.phases)
 
-    def rows(self, dictionaries: Sequence[Mapping[Hashable, Any]]) -> Floats:
+    def rows(self, dictionaries: Sequence[Mapping[Any, Any]]) -> Floats:
         """Turn dictionaries into rows; names without a column are left out."""
         rows = self._absent(len(dictionaries))
         for row, x in zip(rows, dictionaries, strict=True):

@@ -70,7 +70,7 @@ class RiverOKSPCA(SupervisedTransformer, MiniBatchSupervisedTransformer):  # typ
         #: The model behind it, for its basis and certificate; None before the first row.
         self.model: OKSPCA | None = None
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: Any) -> None:
+    def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         """Learn one row."""
         features = self._features_with(list(x))
         self._learn(features, features.rows([x]), np.asarray([y]))
@@ -81,7 +81,7 @@ class RiverOKSPCA(SupervisedTransformer, MiniBatchSupervisedTransformer):  # typ
             features = self._features_with(list(X.columns))
             self._learn(features, features.frame_rows(X), np.asarray(y))
 
-    def transform_one(self, x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
+    def transform_one(self, x: Mapping[Any, Any]) -> dict[Hashable, float]:
         """Embed one row; learns nothing."""
         rows = None if self.features is None else self.features.rows([x])
         return dict(zip(self._names(), self._embedded(rows, 1)[0].tolist(), strict=True))

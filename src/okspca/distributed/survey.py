@@ -174,7 +174,6 @@ class Survey:
         self._intake = read_intake(source.inside("intake"), self.probe.solver)
         if self._intake.labels is None:
             targets = read_standardizer(source.inside("targets"))
-            if type(targets) is not CausalStandardizer:
-                source.refuse("targets", "of no survey")
-            self.targets = targets
+            is_plain = isinstance(targets, CausalStandardizer)
+            self.targets = targets if is_plain else source.refuse("targets", "of no survey")
         source.close()

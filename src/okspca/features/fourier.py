@@ -102,8 +102,8 @@ class FourierMap(FeatureMap):
         """Map rows to cosine features."""
         return self.fill(Z, np.empty((Z.shape[0], self.n_features)))
 
-    def fill(self, Z: Floats, features: Floats) -> Floats:
-        """Map rows to cosine features, in an array of the caller's."""
+    def fill(self, Z: Any, features: Floats) -> Floats:
+        """Map rows, dense or sparse, to cosine features, in an array of the caller's."""
         if self.n_inputs == 1:
             Z = Z.toarray() if issparse(Z) else Z
             cosines_along_a_line(
