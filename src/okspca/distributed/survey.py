@@ -173,7 +173,7 @@ class Survey:
             self.probe.feature_names_in_ = names
         self._intake = read_intake(source.inside("intake"), self.probe.solver)
         if self._intake.labels is None:
-            targets = read_standardizer(source.inside("targets"))
+            targets: Any = read_standardizer(source.inside("targets"))
             is_plain = isinstance(targets, CausalStandardizer)
             self.targets = targets if is_plain else source.refuse("targets", "of no survey")
         source.close()

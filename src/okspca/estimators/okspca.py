@@ -480,7 +480,7 @@ class OKSPCA(
         """Tell scikit-learn that y is required, and that X may be sparse."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self.relevance is None
         return tags
 
     @property

@@ -1,5 +1,6 @@
 """The study of many processes: its quick form runs, is resumed, and says what fails."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,8 @@ def test_dask_in_its_quick_form_with_a_kill(tmp_path: Path) -> None:
 
 def test_spark_in_its_quick_form(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="needs okspca[spark]")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
     found = run(tmp_path, "spark")
     assert found[0]["apart"] <= 1e-12
     assert found[0]["rows_learned"] == 10_000
