@@ -68,10 +68,14 @@ def place(topic: str, partition: int, offset: int) -> tuple[str, int, int]:
     return topic, partition, offset
 
 
+def model(**changes: Any) -> OKSPCA:
+    settings: dict[str, Any] = {"standardize": None, "task": "regression", **changes}
+    return OKSPCA(1, n_random_features=8, random_state=0, **settings)
+
+
 def learner(path: Path, **changes: Any) -> LogLearner:
     settings: dict[str, Any] = {"columns": ["a", "b"], "target": "y", "block_rows": 16, **changes}
-    model = OKSPCA(1, n_random_features=8, standardize=None, random_state=0)
-    return LogLearner(path, model, PLACES, **settings)
+    return LogLearner(path, model(), PLACES, **settings)
 
 
 def test_every_message_is_learned_once_across_crashes(
@@ -99,8 +103,7 @@ def test_every_message_is_learned_once_across_crashes(
         pass
     assert follower.offsets == {("sales", 0): 50, ("sales", 1): 50}
     assert follower.record.rows_read == follower.model.n_samples_seen_ == 100
-    alone = OKSPCA(1, n_random_features=8, standardize=None, random_state=0)
-    C = alone.partial_fit(broker.X, broker.y).moment_.matrix()
+    C = model().partial_fit(broker.X, broker.y).moment_.matrix()
     assert np.linalg.norm(follower.model.moment_.matrix() - C) <= 1e-12 * np.linalg.norm(C)
 
 
@@ -125,8 +128,9 @@ def test_another_log_is_refused_and_a_new_partition_begins_at_its_start(tmp_path
     follower.learn_available(broker)
     with pytest.raises(DataError, match="other topics, columns or another target"):
         learner(path, target="b")
-    model = OKSPCA(1, n_random_features=8, standardize=None, random_state=0)
-    wider = LogLearner(path, model, [*PLACES, ("sales", 2)], columns=["a", "b"], target="y")
+    with pytest.raises(ValueError, match="task='auto' cannot be told from JSON"):
+        LogLearner(path, model(task="auto"), PLACES, columns=["a", "b"], target="y")
+    wider = LogLearner(path, model(), [*PLACES, ("sales", 2)], columns=["a", "b"], target="y")
     assert wider.offsets[("sales", 2)] == 0
     assert wider.offsets[("sales", 0)] == 8
 

@@ -24,7 +24,7 @@ from okspca.distributed.states import groups
 from okspca.estimators import OKSPCARegressor
 from tests.contracts.cases import Case, Stream, cases, contract, cuts, make, streams
 from tests.contracts.closeness import assert_close, noise_of
-from tests.contracts.fingerprint import state_of
+from tests.contracts.fingerprint import fingerprint, state_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
 Blocks = list[tuple[Any, ...]]
@@ -107,6 +107,8 @@ def test_a_constant_response_stays_no_target_in_every_order() -> None:
             state.learn_one(x, float(value))
         merged = OKSPCA.from_bytes(start.to_bytes()).merge(state)
         assert state.basis().status is merged.basis().status is Status.NO_TARGET
+        assert state.moment_.is_constant
+        assert merged.moment_.is_constant
 
 
 def test_median_bandwidth_and_weights_equal_one_frozen_run() -> None:
@@ -233,3 +235,32 @@ def test_a_tree_over_neighbours_has_the_depth_it_says() -> None:
         while len(items) > 1:
             items, depth = [tuple(group) for group in groups(items)], depth + 1
         assert depth == tree_depth(n)
+    with pytest.raises(ValueError, match="fan_in=1 merges nothing"):
+        tree_depth(5, fan_in=1)
+
+
+def test_far_from_zero_only_the_first_pass_loses_digits() -> None:
+    random = np.random.RandomState(0)
+    X = random.normal(size=(4000, 3)) + 1e6
+    y = np.sin(X[:, 0] - 1e6)
+    model = OKSPCA(2, n_random_features=16, random_state=0)
+    shards: list[Blocks] = [[(X[i::4], y[i::4])] for i in range(4)]
+    alone = OKSPCA(2, n_random_features=16, random_state=0, standardize="frozen").fit(X, y)
+    merged = OKSPCA.from_bytes(merge_states(OKSPCA, two_passes(model, shards)))
+    assert_same_sums(merged, alone, relative=1e-8)
+    start = identity(model, Survey(model).add(X[:512], y[:512])).to_bytes()
+    states = [learn(OKSPCA, start, blocks) for blocks in shards]
+    whole = OKSPCA.from_bytes(learn(OKSPCA, start, [(X, y)]))
+    assert_same_sums(OKSPCA.from_bytes(merge_states(OKSPCA, states)), whole)
+
+
+def test_one_shard_is_one_frozen_run_to_the_last_bit() -> None:
+    random = np.random.RandomState(0)
+    X = random.normal(size=(3000, 3))
+    y = np.sin(X[:, 0])
+    model = OKSPCA(2, n_random_features=16, random_state=0)
+    (state,) = two_passes(model, [[(X[:1000], y[:1000]), (X[1000:], y[1000:])]])
+    alone = OKSPCA(2, n_random_features=16, random_state=0, standardize="frozen").fit(X, y)
+    found = OKSPCA.from_bytes(state).input_standardizer_
+    assert fingerprint(found) == fingerprint(alone.input_standardizer_)
+    assert_same_sums(OKSPCA.from_bytes(state), alone, relative=1e-14)

@@ -6,7 +6,8 @@ order.  What that equals:
 * **Frozen scalers.**  Every shard starts from one state of zero rows, :func:`identity`, which holds
   the maps, the standardisers and the classes.  Then ``merge`` is associative and commutative to
   rounding, :func:`identity` is neutral, and the merge of all shards equals one sequential run with
-  ``standardize="frozen"``: 1e-12 for the dense moment, whatever the number of shards.  The
+  ``standardize="frozen"``: 1e-12 for the dense moment, whatever the number of shards (where means
+  are more than some hundred standard deviations from zero, the first pass costs digits).  The
   standardisers come from a first pass (:class:`Survey`, which merges in the same way) or from a
   pilot sample (a survey of that sample alone).
 * **Causal scalers.**  A shard standardises a row by the rows *it* saw before.  The merge is still

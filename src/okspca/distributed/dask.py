@@ -21,6 +21,7 @@ from okspca.distributed.states import (
     learn,
     merge_states,
     merge_surveys,
+    needs_pilot,
     seeded,
     survey_of,
 )
@@ -95,11 +96,14 @@ def fit_blocks(
     model = seeded(OKSPCA() if model is None else model)
     check_can_be_sharded(model)
     kind = type(model)
+    if not blocks:
+        message = "There are no partitions, so there is nothing to learn."
+        raise DataError(message)
     if pilot is None:
         surveys = [delayed(_survey)(model, block) for block in blocks]
         merged = _tree(surveys, lambda some: delayed(merge_surveys)(model, some), fan_in)
-        # First rows serve a bandwidth that is the median of distances.
-        found, first = compute(merged, delayed(_first)(blocks[0]))
+        first = delayed(_first)(blocks[0]) if needs_pilot(model) else None
+        found, first = compute(merged, first)
     else:
         found, first = survey_of(model, [pilot]), pilot
     start = delayed(identity(model, Survey.from_bytes(model, found), first).to_bytes())

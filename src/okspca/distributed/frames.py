@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from okspca.distributed.states import Block
+from okspca.distributed.states import Block, n_rows
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.numerics.arrays import Floats
@@ -73,7 +73,7 @@ def embed(kind: type[OKSPCA], state: bytes, X: Any) -> Floats:
     """Embed rows with a state; what engines run on their workers."""
     model = kind.from_bytes(state)
     model.set_output(transform="default")
-    return np.asarray(model.transform(X)) if len(X) else np.empty((0, model._n_features_out))
+    return np.asarray(model.transform(X)) if n_rows(X) else np.empty((0, model._n_features_out))
 
 
 def with_embedding(model: OKSPCA, frame: Any, columns: Sequence[str] | None = None) -> Any:

@@ -11,8 +11,8 @@ message.  For example::
     from confluent_kafka import Consumer, TopicPartition
 
     consumer = Consumer({"bootstrap.servers": "...", "group.id": "x", "enable.auto.commit": False})
-    learner = LogLearner("model.okspca", OKSPCA(random_state=0), [("sales", 0), ("sales", 1)],
-                         columns=["price", "size"], target="sold")
+    learner = LogLearner("model.okspca", OKSPCA(task="regression", random_state=0),
+                         [("sales", 0), ("sales", 1)], columns=["price", "size"], target="sold")
     learner.attach(consumer, TopicPartition)
     while True:
         learner.learn_available(consumer)
@@ -58,7 +58,7 @@ class LogLearner:
     path : path
         File of the model and its offsets; where it exists, learning goes on from it.
     model : OKSPCA
-        Where to begin otherwise.
+        Where to begin otherwise; its task must be given.
     places : sequence of (topic, partition)
         What to read.
     columns, target : sequence of str, str
@@ -77,6 +77,12 @@ class LogLearner:
         target: str,
         block_rows: int = 1024,
     ) -> None:
+        if model.task == "auto":
+            message = (
+                "task='auto' cannot be told from JSON, where a block of whole numbers may be "
+                "quantities; make the model with task='regression' or task='classification'."
+            )
+            raise ValueError(message)
         self.path, self.block_rows = Path(path), block_rows
         topics = tuple(sorted({topic for topic, _ in places}))
         offsets = tuple((topic, partition, 0) for topic, partition in places)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from okspca.errors import NotReadyError
 from okspca.estimators import OKSPCA
+from okspca.state.container import MAX_FILE
 
 Address = tuple[str, int]
 REQUEST = b"snapshot"
@@ -127,7 +128,7 @@ class Coordinator:
                 connection.send_bytes(REQUEST)
         for number, connection in enumerate(self._connections):
             try:
-                self._last[number] = connection.recv_bytes()
+                self._last[number] = connection.recv_bytes(MAX_FILE)
             except (EOFError, OSError) as failure:
                 if not (allow_stale and self._last[number]):
                     host, port = self.addresses[number]

@@ -25,10 +25,12 @@ from okspca.distributed.states import (
     FAN_IN,
     Block,
     check_can_be_sharded,
+    check_fan_in,
     identity,
     learn,
     merge_states,
     merge_surveys,
+    needs_pilot,
     seeded,
     survey_of,
 )
@@ -91,9 +93,8 @@ def fit(
             lambda parts: merge_surveys(model, parts),
             fan_in,
         )
-        needs_rows = "median" in (model.bandwidth, model.target_bandwidth)
-        first = data.limit(MEDIAN_ROWS).toArrow() if needs_rows else None
-        pilot = None if first is None else block_of(first, target, columns)
+        if needs_pilot(model):
+            pilot = block_of(data.limit(MEDIAN_ROWS).toArrow(), target, columns)
     else:
         found = survey_of(model, [pilot])
     start = identity(model, Survey.from_bytes(model, found), pilot).to_bytes()
@@ -145,6 +146,7 @@ def _merged(data: Any, work: Callable[[Iterator[Any]], bytes], merge: Merge, fan
         part = table.column("part")[0].as_py() // fan_in
         return pa.Table.from_batches([_state_batch(part, merge(_in_order(table)))])
 
+    check_fan_in(fan_in)
     states = data.mapInArrow(one_state, STATE)
     left = _n_partitions(data)
     while left > fan_in:

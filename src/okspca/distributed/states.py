@@ -145,10 +145,23 @@ def tree_depth(n: int, fan_in: int = FAN_IN) -> int:
     >>> tree_depth(1), tree_depth(8), tree_depth(9), tree_depth(10_000)
     (0, 1, 2, 5)
     """
+    check_fan_in(fan_in)
     depth = 0
     while n > 1:
         n, depth = -(-n // fan_in), depth + 1
     return depth
+
+
+def check_fan_in(fan_in: int) -> None:
+    """Raise where a task would merge nothing."""
+    if fan_in < 2:
+        message = f"fan_in={fan_in} merges nothing; give at least 2."
+        raise ValueError(message)
+
+
+def needs_pilot(model: OKSPCA) -> bool:
+    """Whether a bandwidth is taken from first rows."""
+    return "median" in (model.bandwidth, model.target_bandwidth)
 
 
 def n_rows(X: Any) -> int:
@@ -158,6 +171,7 @@ def n_rows(X: Any) -> int:
 
 def groups(items: Sequence[Any], fan_in: int = FAN_IN) -> list[Sequence[Any]]:
     """Cut neighbours into groups, so that a tree over them has the same shape every time."""
+    check_fan_in(fan_in)
     return [items[start : start + fan_in] for start in range(0, len(items), fan_in)]
 
 

@@ -7,8 +7,8 @@ from okspca.studies.rows import Row
 
 COLOURS = {(1, False): "#9a9a9a", (2, False): "#0072B2", (2, True): "#D55E00"}
 SCALE = (
-    "Rows learned over time. The kill loses what its process had not handed over; those "
-    "partitions are learned again, and the result has the same bytes."
+    "Rows learned over time. The kill loses the states that its process held; their partitions "
+    "are learned again, so the line ends above the number of rows. The result is the same."
 )
 SPARSE = "Peak memory of the process along a stream of sparse rows."
 
@@ -32,14 +32,14 @@ def progress_of_runs(rows: list[Row]) -> bytes:
             axes.axvline(row["killed_at"], color=colour, ls=":", lw=1.5)
             axes.annotate(
                 "SIGKILL",
-                (row["killed_at"], 0.02),
+                (row["killed_at"], 0.95),
                 xycoords=("data", "axes fraction"),
                 xytext=(4, 0),
                 textcoords="offset points",
                 color=colour,
             )
     axes.set(xlabel="seconds", ylabel="million rows learned", xlim=(0, None), ylim=(0, None))
-    axes.legend(frameon=False, loc="upper left")
+    axes.legend(frameon=False, loc="lower right")
     plain(axes)
     return png(figure)
 

@@ -1,5 +1,6 @@
 """Tables, figures and the page of the study, from whatever rows are on disk."""
 
+import csv
 import json
 from importlib import import_module
 from pathlib import Path
@@ -19,8 +20,10 @@ MEBIBYTE = 2.0**20
 
 def report(rows: list[Row], out: Path, console: Console, told: dict[str, str]) -> None:
     """Write everything and print the tables."""
-    made = (table(rows) for table in (equality, throughput, merges, memory, plan))
-    tables = [table for table in made if table.rows]
+    made = {name: table(rows) for name, table in TABLES.items()}
+    for name, table in made.items():
+        _write_csv(out / f"{name}.csv", table)
+    tables = [table for table in made.values() if table.rows]
     by_part = _provenance(out, rows, told)
     text = [*(f"{part}\n\n{as_lines(lines)}\n" for part, lines in by_part.items())]
     text += [table.markdown() for table in tables]
@@ -102,6 +105,22 @@ def memory(rows: list[Row]) -> Table:
             lines.append(("if the stream were filled", f"{filled:,.0f}", "–"))
     header = ("sparse rows learned", "peak MiB", "rows a second")
     return Table("Sparse rows in bounded memory", header, lines)
+
+
+TABLES = {
+    "equality": equality,
+    "throughput": throughput,
+    "merging": merges,
+    "memory": memory,
+    "plan": plan,
+}
+
+
+def _write_csv(path: Path, table: Table) -> None:
+    """Write a table for the pages; they show also which parts were not run."""
+    blank = ("not run", *["–"] * (len(table.header) - 1))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([table.header, *(table.rows or [blank])])
 
 
 def _figures(rows: list[Row], out: Path) -> list[Section]:
