@@ -371,8 +371,6 @@ class Pipeline(Readable):
         needs_change = not self.service.scans and self._period() == 1
         if needs_change or self.window is not None or not Lane.fits(inputs, targets, self.moment):
             return None
-        if self.rows == 0:  # the first row also tells what a constant response would be
-            return None
         self._make_writable()
         inputs = self.input_standardizer, self.input_map
         targets = self.target_standardizer, self.target_map

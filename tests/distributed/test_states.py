@@ -22,6 +22,7 @@ from okspca.distributed import (
 )
 from okspca.distributed.states import groups
 from okspca.estimators import OKSPCARegressor
+from okspca.standardize import CausalStandardizer
 from tests.contracts.cases import Case, Stream, cases, contract, cuts, make, streams
 from tests.contracts.closeness import assert_close, noise_of
 from tests.contracts.fingerprint import fingerprint, state_of
@@ -201,7 +202,14 @@ def test_a_refusal_names_what_differs(other: OKSPCA, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting", [{"solver": "adam"}, {"window": 64}, {"relevance": "learned"}], ids=str
+    "setting",
+    [
+        {"solver": "adam"},
+        {"window": 64},
+        {"relevance": "learned"},
+        {"input_standardizer": CausalStandardizer(2)},
+    ],
+    ids=lambda setting: next(iter(setting)),
 )
 def test_what_follows_one_stream_is_refused(setting: dict[str, Any]) -> None:
     model = OKSPCA(**setting)

@@ -18,6 +18,7 @@ from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
 from okspca.estimators.parameters import check_parameters
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
+from okspca.standardize import FrozenStandardizer, NoStandardizer
 from okspca.standardize_sparse import freeze
 
 #: States that one merging task takes; a tree of them has log(n) / log(FAN_IN) levels.
@@ -88,6 +89,11 @@ def check_can_be_sharded(model: OKSPCA) -> None:
         if follows:
             message = f"{name}={getattr(model, name)!r} follows one stream and cannot be merged"
             raise ValueError(f"{message}; leave {name} at its default.")
+    for name in ("input_standardizer", "target_standardizer"):
+        given = getattr(model, name)
+        if not isinstance(given, FrozenStandardizer | NoStandardizer | None):
+            message = f"{name} goes on learning, each shard for itself; give a FrozenStandardizer."
+            raise ValueError(message)
 
 
 def seeded(model: OKSPCA) -> OKSPCA:

@@ -85,7 +85,7 @@ def merges(rows: list[Row]) -> Table:
                 ("bytes of all states", f"{row['states'] * row['state_bytes']:,}"),
                 ("bytes of the merged state", f"{row['merged_bytes']:,}"),
                 (f"levels, {row['fan_in']} states a task", str(row["depth"])),
-                ("median seconds of a task", f"{task:.4f}"),
+                ("median processor seconds of a task", f"{task:.4f}"),
                 ("seconds along the tree, enough workers", f"{row['seconds_along_the_tree']:.3f}"),
                 ("seconds in one process", f"{row['seconds_of_all_merges']:.1f}"),
             ]
@@ -103,7 +103,7 @@ def memory(rows: list[Row]) -> Table:
                 lines.append((f"{learned:,}", *cells))
             filled = row["stream_bytes_if_filled"] / MEBIBYTE
             lines.append(("if the stream were filled", f"{filled:,.0f}", "–"))
-    header = ("sparse rows learned", "peak MiB", "rows a second")
+    header = ("sparse rows learned", "peak MiB", "rows a second of processor time")
     return Table("Sparse rows in bounded memory", header, lines)
 
 
