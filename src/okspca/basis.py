@@ -122,13 +122,15 @@ class Basis:
         singular_values.setflags(write=False)
         # Past the constructor: it sets every field of a frozen class by a call of its own.
         basis = object.__new__(cls)
-        fields = basis.__dict__
-        fields["vectors"] = vectors
-        fields["singular_values"] = singular_values
-        fields["built_at"] = t
-        fields["age"] = 0
-        fields["status"] = _VALID
-        fields["certificate"] = certificate
+        fields = {
+            "vectors": vectors,
+            "singular_values": singular_values,
+            "built_at": t,
+            "age": 0,
+            "status": _VALID,
+            "certificate": certificate,
+        }
+        object.__setattr__(basis, "__dict__", fields)
         return basis
 
     @classmethod

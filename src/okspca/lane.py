@@ -42,10 +42,11 @@ class Lane:
     Attributes
     ----------
     x : ndarray
-        Where the caller puts the inputs of the row.
+        Room for the inputs of a row, for callers whose own array is not a plain one.
     learn : callable
-        Learns that row, given its target.  Returns ``DECLINED`` where the general path must take
-        it, ``LEARNED_CONSTANT`` where all inputs or all responses so far were alike.
+        Learns a row, given its inputs (contiguous, aligned, writable) and target.  Returns
+        ``DECLINED`` where the general path must take it, ``LEARNED_CONSTANT`` where all inputs or
+        all responses so far were alike.
     rows : EncodedRows
         The features and stored target coordinates of the row that was learned last.
     due : int
@@ -53,7 +54,7 @@ class Lane:
     """
 
     x: Floats
-    learn: Callable[[LeanTarget], int]
+    learn: Callable[[Floats, LeanTarget], int]
     rows: EncodedRows
     due: int
 
@@ -76,23 +77,25 @@ class Lane:
             LARGEST_VALUE,
         )
         side, psi, dropped = _side(*inputs), np.zeros(width), np.zeros(1)
-        arguments = (self.x, side, moment.arrays, settings)
+        arguments = (side, moment.arrays, settings)
         scratch = psi, np.empty(D), np.empty(width), dropped
         self.rows = EncodedRows(side.features[None], psi[None], np.ones(1), dropped)
         if isinstance(targets[1], OneHotMap):
-            self.learn = partial(bound(learn_label, *arguments, scratch, 0), *arguments, scratch)
+            rest = (*arguments, scratch)
+            self.learn = partial(bound(learn_label, *rest, self.x, 0), *rest)
             return
         y = np.zeros(targets[1].n_inputs)
         directions = np.zeros((0, 1)) if compression is None else compression.directions[:width]
         target_side = _side(*targets)  # type: ignore[arg-type]
         if compression is None:
             self.rows = self.rows._replace(coordinates=target_side.features[None])
-        rest = (*arguments, target_side, directions.copy(), scratch)
-        number_kernel = partial(bound(learn_numbers, *rest, y), *rest, y)
+        given = (*arguments, target_side, directions.copy(), scratch, y)
+        kernel = partial(bound(learn_numbers, *given, self.x), *given)
+        everything = 0 if y.size == 1 else slice(None)  # a single number is put in faster
 
-        def learn(target: LeanTarget) -> int:
-            y[:] = target
-            return number_kernel()
+        def learn(x: Floats, target: LeanTarget) -> int:
+            y[everything] = target
+            return kernel(x)
 
         self.learn = learn
 
@@ -169,11 +172,11 @@ def is_usable(x: Floats, largest: float) -> bool:
 
 @compiled
 def learn_label(
-    x: Floats,
     inputs: FrontArrays,
     moment: MomentArrays,
     settings: LaneSettings,
     scratch: tuple[Floats, Floats, Floats, Floats],
+    x: Floats,
     column: int,
 ) -> int:
     """Learn a row with the label of a column."""
@@ -190,7 +193,6 @@ def learn_label(
 
 @compiled
 def learn_numbers(
-    x: Floats,
     inputs: FrontArrays,
     moment: MomentArrays,
     settings: LaneSettings,
@@ -198,6 +200,7 @@ def learn_numbers(
     directions: Floats,
     scratch: tuple[Floats, Floats, Floats, Floats],
     y: Floats,
+    x: Floats,
 ) -> int:
     """Learn a row with a numeric response; without directions, the target is not compressed."""
     if not (is_usable(x, settings.largest) and is_usable(y, settings.largest)):

@@ -20,9 +20,10 @@ from okspca.diagnostics.stability import Stability, estimate_stability
 from okspca.diagnostics.words import error_lines
 from okspca.errors import NotReadyError, NumericalError
 from okspca.features import FeatureMap, FourierMap
+from okspca.features.curve import polynomials
 from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
 from okspca.moments import CrossMoment, MomentWindow, SubMoments, Target
-from okspca.moments.arrays import Change
+from okspca.moments.arrays import Change, EncodedRows
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.scratch import scratch
@@ -162,16 +163,15 @@ class Pipeline(Readable):
         lane = self._lane or self._open_lane()
         if lane is None:
             return False
-        if type(x) is np.ndarray and x.dtype is FLOAT64:
-            lane.x[:] = x
-        else:
+        if not (type(x) is np.ndarray and x.dtype is FLOAT64 and x.flags.carray):
             try:
                 np.copyto(lane.x, x)
             except (TypeError, ValueError):  # not numbers: the general path says what is wrong
                 return False
+            x = lane.x
         self.version += 1
         try:
-            learned = lane.learn(target)
+            learned = lane.learn(x, target)
             if learned == DECLINED:
                 return False
             self.rows += 1
@@ -294,14 +294,14 @@ class Pipeline(Readable):
     def _learn(self, X: Floats, Y: Floats, weights: Floats) -> None:
         """Learn rows among which nothing is due except, possibly, after the last."""
         Phi = self._features(self.input_map, self.input_standardizer.scan(X, weights), "input")
-        Psi = self._features(self.target_map, self.target_standardizer.scan(Y, weights), "target")
+        Z = self.target_standardizer.scan(Y, weights)
         if self.rows == 0 and not self.moment.labels:
             self.constant_target = Y[0].copy()
         if self.constant_target is not None and (self.constant_target != Y).any():
             self.constant_target = None
         self._note_constancy()
         clock, compression = self.moment.rows, self.moment.compression
-        rows = self.moment.encode(Phi, Psi, weights)
+        rows = self._encoded(Phi, Z, weights)
         change = None
         if self.service.scans:
             self.service.scan(self.service_state, self.moment, rows, self.rows)
@@ -330,6 +330,16 @@ class Pipeline(Readable):
         sides = self.input_standardizer, self.target_standardizer
         is_constant = any(standardizer.is_constant() for standardizer in sides)
         self.moment.is_constant = is_constant or self.constant_target is not None
+
+    def _encoded(self, Phi: Floats, Z: Floats, weights: Floats) -> EncodedRows:
+        """Describe standardised targets in the coordinates that the moment stores."""
+        if self.moment.compression is not None:
+            along = polynomials(self.target_map, Z)
+            rows = None if along is None else self.moment.encode_along(Phi, along, weights)
+            if rows is not None:
+                return rows
+        Psi = self._features(self.target_map, Z, "target")
+        return self.moment.encode(Phi, Psi, weights)
 
     def _features(self, feature_map: FeatureMap, Z: Floats, side: str) -> Floats:
         """Features of a block, valid until the next one is learned; raise where one is no number.

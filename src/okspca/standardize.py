@@ -169,8 +169,8 @@ class CausalStandardizer(Standardizer):
 
     def scan(self, X: Floats, weights: Floats) -> Floats:
         """Standardise each row with the rows before it, then learn it."""
-        Z = np.empty(X.shape)
-        _scan(X, weights, self.arrays, self.forgetting, self.rule, Z)
+        Z = np.array(X, order="C")
+        _scan(Z, weights, self.arrays, self.forgetting, self.rule)
         return Z
 
     @property
@@ -316,18 +316,14 @@ def learn_row(state: StandardizerArrays, row: Floats, weight: float, forgetting:
 
 @compiled
 def _scan(
-    X: Floats,
-    weights: Floats,
-    state: StandardizerArrays,
-    forgetting: float,
-    rule: VarianceRule,
-    Z: Floats,
+    Z: Floats, weights: Floats, state: StandardizerArrays, forgetting: float, rule: VarianceRule
 ) -> None:
-    """Transform each row with the past, then learn it."""
-    divisor = np.ones(X.shape[1])
-    for i in range(X.shape[0]):
+    """Replace each row by what the past makes of it, then learn it as it was."""
+    divisor, row = np.ones(Z.shape[1]), np.empty(Z.shape[1])
+    for i in range(Z.shape[0]):
         # Before the first row the means are zero and the divisors one, so the row passes unchanged.
         divisors(state, rule, divisor)
-        for j in range(X.shape[1]):
-            Z[i, j] = (X[i, j] - state.mean[j]) / divisor[j]
-        learn_row(state, X[i], weights[i], forgetting)
+        for j in range(Z.shape[1]):
+            row[j] = Z[i, j]
+            Z[i, j] = (row[j] - state.mean[j]) / divisor[j]
+        learn_row(state, row, weights[i], forgetting)

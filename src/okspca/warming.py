@@ -29,7 +29,7 @@ from okspca.numerics.announcing import ANNOUNCER, unannounced
 from okspca.progress import progress
 from okspca.services import BY_NAME
 
-N_INPUTS, N_FEATURES, N_ROWS, BLOCK = 3, 72, 160, 80
+N_INPUTS, N_FEATURES, N_ROWS, BLOCK = 3, 144, 160, 80
 TASKS = ("two classes", "classes", "response", "responses")
 FRONT_ENDS: dict[str, dict[str, Any]] = {
     "causal": {},

@@ -152,6 +152,22 @@ class CrossMoment:
         self.widen(Psi.shape[1])
         return EncodedRows(Phi, np.ascontiguousarray(Psi), weights, dropped)
 
+    def encode_along(
+        self, Phi: Floats, polynomials: tuple[Floats, Floats], weights: Floats
+    ) -> EncodedRows | None:
+        """Do as :meth:`encode` for target features given as polynomials and coefficients.
+
+        None where these rows must be encoded one by one.
+        """
+        encoded = None
+        if self.compression is not None:
+            encoded = self.compression.encode_along(*polynomials)
+        if encoded is None:
+            return None
+        self._n_right = max(self._n_right, polynomials[1].shape[1])
+        self.widen(encoded[0].shape[1])
+        return EncodedRows(Phi, encoded[0], weights, encoded[1])
+
     def update(self, Phi: Floats, Psi: Floats, weights: Floats) -> None:
         """Learn a block of rows by matrix products."""
         self.add(self.encode(Phi, Psi, weights))

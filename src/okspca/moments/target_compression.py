@@ -11,14 +11,23 @@ What is dropped is measured: the squared residual of every row is returned, so t
 can add it to its error.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import polished
 from okspca.numerics.scratch import scratch
-from okspca.numerics.sums import first_above, row_squares, subtract_from
+from okspca.numerics.sums import column_squares, first_above, row_squares, subtract_from
 
 TOLERANCE = 1e-13
+
+
+class _Splits(NamedTuple):
+    """What certain directions make of sets of rows, by the identity of the set."""
+
+    directions: Floats
+    parts: dict[int, tuple[Floats, Floats, Floats]]
 
 
 class TargetCompression:
@@ -48,6 +57,7 @@ class TargetCompression:
     def __init__(self, n_features: int, tolerance: float = TOLERANCE) -> None:
         self.tolerance = tolerance
         self.directions: Floats = np.zeros((0, n_features))
+        self._splits = _Splits(self.directions, {})
 
     @property
     def rank(self) -> int:
@@ -83,6 +93,23 @@ class TargetCompression:
             coordinates = np.concatenate([coordinates, Psi @ newest.T], axis=1)
         return coordinates, row_squares(residual)
 
+    def encode_along(self, T: Floats, coefficients: Floats) -> tuple[Floats, Floats] | None:
+        """Do as :meth:`encode` for the rows of ``T^T coefficients``, without forming them.
+
+        None where nothing has been seen yet, or where it is no longer worthwhile.
+        """
+        start, n = 0, T.shape[1]
+        while self.rank > 0 and self.is_worthwhile:
+            inside, outside = self._split(coefficients)
+            coordinates = T.T @ inside
+            dropped = column_squares(outside @ T)
+            limit = self.tolerance**2 * (row_squares(coordinates) + dropped)
+            start = first_above(dropped, limit, start)
+            if start == n:
+                return coordinates, dropped
+            self._append(T[:, start] @ coefficients - coordinates[start] @ self.directions)
+        return None
+
     def turn(self, rotation: Floats) -> None:
         """Replace the directions by orthonormal combinations of them; the span stays."""
         self.directions = polished(rotation @ self.directions)
@@ -91,6 +118,28 @@ class TargetCompression:
         """Extend by the other's directions and return its basis in these coordinates."""
         coordinates, _ = self.encode(other.directions)
         return coordinates
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out of copies and files what is only remembered."""
+        return {"tolerance": self.tolerance, "directions": self.directions}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Remember nothing yet."""
+        self.__dict__.update(state, _splits=_Splits(state["directions"], {}))
+
+    def _split(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Coordinates of rows, and a triangle with the same inner products as what is left of them.
+
+        Remembered, for the few sets of rows there are, until a direction is added or turned.
+        """
+        if self._splits.directions is not self.directions:
+            self._splits = _Splits(self.directions, {})
+        parts, key = self._splits.parts, id(coefficients)
+        if key not in parts:
+            inside = coefficients @ self.directions.T
+            left = coefficients - inside @ self.directions
+            parts[key] = coefficients, inside, np.asarray(np.linalg.qr(left.T, mode="r"))
+        return parts[key][1:]
 
     def _append(self, residual: Floats) -> None:
         """Add the direction of one residual, made orthogonal to the others twice more."""

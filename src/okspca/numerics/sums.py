@@ -99,6 +99,16 @@ def subtract_from(matrix: Floats, other: Floats) -> Floats:
 
 
 @compiled
+def column_squares(matrix: Floats) -> Floats:
+    """Squared Euclidean norms of the columns."""
+    squares = np.zeros(matrix.shape[1])
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            squares[j] += matrix[i, j] * matrix[i, j]
+    return squares
+
+
+@compiled
 def first_above(values: Floats, limits: Floats, start: int) -> int:
     """First index from ``start`` on whose value is not within its limit; the length if none is."""
     for i in range(start, values.shape[0]):
