@@ -51,6 +51,7 @@ def memory_of_sparse_rows(rows: list[Row]) -> bytes:
     for row in rows:
         learned, peak, _ = zip(*row["points"], strict=True)
         axes.plot([n / 1e6 for n in learned], [b / 2.0**20 for b in peak], color="#0072B2", lw=2.0)
-    axes.set(xlabel="million sparse rows learned", ylabel="peak MiB", ylim=(0, None))
+    most = max(point[1] for row in rows for point in row["points"]) / 2.0**20
+    axes.set(xlabel="million sparse rows learned", ylabel="peak MiB", ylim=(0, 1.25 * most))
     plain(axes)
     return png(figure)

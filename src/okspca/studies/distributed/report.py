@@ -9,22 +9,24 @@ from rich.console import Console
 
 from okspca.studies.distributed.plan import plan
 from okspca.studies.page import Code, Part, Picture, Section, page
-from okspca.studies.provenance import as_lines
+from okspca.studies.provenance import as_lines, provenance
 from okspca.studies.rows import Row
 from okspca.studies.tables import Table
 
 LEAD = "Rows that many processes learn, one model, and what that costs."
 LIMIT, WANTED_RATIO = 1e-10, 1.7
+#: Parts that run in two processes.
+ENGINES = ("equal", "scale", "spark")
 MEBIBYTE = 2.0**20
 
 
-def report(rows: list[Row], out: Path, console: Console, told: dict[str, str]) -> None:
+def report(rows: list[Row], out: Path, console: Console, command: str) -> None:
     """Write everything and print the tables."""
     made = {name: table(rows) for name, table in TABLES.items()}
     for name, table in made.items():
         _write_csv(out / f"{name}.csv", table)
     tables = [table for table in made.values() if table.rows]
-    by_part = _provenance(out, rows, told)
+    by_part = _provenance(out, rows, command)
     text = [*(f"{part}\n\n{as_lines(lines)}\n" for part, lines in by_part.items())]
     text += [table.markdown() for table in tables]
     (out / "tables.md").write_text("\n".join(text), encoding="utf-8")
@@ -142,10 +144,12 @@ def _figures(rows: list[Row], out: Path) -> list[Section]:
     return [Section("Figures", parts)] if parts else []
 
 
-def _provenance(out: Path, rows: list[Row], told: dict[str, str]) -> dict[str, dict[str, str]]:
+def _provenance(out: Path, rows: list[Row], command: str) -> dict[str, dict[str, str]]:
     """How each part was made; parts that an earlier command made keep what was told then."""
     path = out / "provenance.json"
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    found = {part: known.get(part, told) for part in dict.fromkeys(row["part"] for row in rows)}
+    parts = dict.fromkeys(row["part"] for row in rows)
+    made = {part: provenance(command, jobs=2 if part in ENGINES else 1) for part in parts}
+    found = {part: known.get(part, made[part]) for part in parts}
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return found

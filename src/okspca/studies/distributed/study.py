@@ -1,6 +1,5 @@
 """The parts of the study, their sizes, and the run: what is missing is run, then all is written."""
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from okspca.studies.distributed.merging import merging
 from okspca.studies.distributed.report import report
 from okspca.studies.distributed.scale import scale
 from okspca.studies.distributed.sparse import sparse
-from okspca.studies.provenance import provenance
 from okspca.studies.rows import Row, RowFile
 
 WORK = {"equal": equal, "scale": scale, "spark": spark, "merge": merging, "sparse": sparse}
@@ -48,11 +46,8 @@ def run(
     quick: bool,
 ) -> list[Row]:
     """Run what is missing of some parts, then write what all parts on disk show."""
-    start = time.perf_counter()
     file = RowFile(out / "rows.jsonl", {"study": "distributed", "quick": quick, "version": 1})
     for part in parts:
         run_cells(cells(part, quick=quick), WORK[part], file, console)
-    seconds = time.perf_counter() - start
-    told = provenance(command, jobs=1, seconds=seconds)
-    report(file.rows, out, console, told)
+    report(file.rows, out, console, command)
     return file.rows
