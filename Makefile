@@ -8,16 +8,17 @@ PINS := pyproject.toml constraints.txt
 VENV_READY := $(VENV)/.stamp-venv
 DEMO_READY := $(VENV)/.stamp-demo
 DEV_READY := $(VENV)/.stamp-dev
+ENGINES_READY := $(VENV)/.stamp-engines
 
 # One thread per process: pytest already runs two, and sums then round alike on every machine.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo bench test lint format docs clean
+.PHONY: help demo bench test test-distributed lint format docs clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 	@echo "Set PYTHON to choose the interpreter (now $(PYTHON)) and VENV to choose the environment (now $(VENV))."
 
 demo: $(DEMO_READY) ## stream a small data set and show a certified basis
@@ -29,6 +30,11 @@ bench: $(DEMO_READY) ## measure speed against others; rows, tables and pictures 
 
 test: lint ## lint, then run the tests and the examples in the docstrings
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+
+# A file's tests stay in one process: each starts one cluster of an engine.
+test-distributed: $(ENGINES_READY) ## install Dask, Spark and river, and run their tests
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile \
+		tests/distributed tests/studies/distributed src/okspca/distributed tests/test_docs.py
 
 lint: $(DEV_READY) ## check style, formatting, types and the direction of imports
 	$(BIN)/ruff check .
@@ -64,3 +70,7 @@ $(DEMO_READY): $(VENV_READY) $(PINS)
 $(DEV_READY): $(VENV_READY) $(PINS)
 	$(PIP_INSTALL) -e '.[dev]'
 	@touch $(DEMO_READY) $@
+
+$(ENGINES_READY): $(DEV_READY)
+	$(PIP_INSTALL) -e '.[dev,dask,spark,river]'
+	@touch $@

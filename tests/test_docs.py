@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ ELSEWHERE = (
     "taskset ",
 )
 NEEDS_DATA = {"tutorial.rst"}
+NEEDS_ENGINES = {"engines.rst": ("dask.dataframe", "distributed", "pyspark", "river")}
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -53,6 +55,10 @@ def test_code_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
             load_kin8nm(download=False)
         except DataFileError:
             pytest.skip("the real data are not there")
+    for engine in NEEDS_ENGINES.get(page, ()):
+        pytest.importorskip(engine, reason="needs okspca[dask,spark,river]")
+    if page in NEEDS_ENGINES and shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for kind, code in blocks(page):

@@ -8,6 +8,7 @@ import numpy as np
 
 from okspca.errors import MergeError
 from okspca.features import OneHotMap
+from okspca.numerics.arrays import Floats
 from okspca.pipeline import Pipeline
 
 
@@ -22,8 +23,8 @@ def check_merge(mine: Pipeline, theirs: Pipeline) -> None:
     if mine.window is not None or theirs.window is not None:
         message = "Models with a window cannot be pooled: their rows have no common order."
         raise MergeError(message)
-    if mine.service != theirs.service or mine.n_components != theirs.n_components:
-        message = "The models differ in their solver or number of components."
+    if mine.service != theirs.service:
+        message = f"The models differ in their solver: {mine.service} here, {theirs.service} there."
         raise MergeError(message)
     if mine.service.tracks:
         message = "A tracking solver follows one stream and cannot be pooled; use solver='exact'."
@@ -33,19 +34,25 @@ def check_merge(mine: Pipeline, theirs: Pipeline) -> None:
         raise MergeError(message)
     for name in ("input_standardizer", "target_standardizer"):
         if type(getattr(mine, name)) is not type(getattr(theirs, name)):
-            message = "The models standardise their inputs or responses in different ways."
+            message = (
+                "The models standardise their inputs or responses in different ways: "
+                f"{type(getattr(mine, name)).__name__} here, "
+                f"{type(getattr(theirs, name)).__name__} there."
+            )
             raise MergeError(message)
     _check_targets(mine, theirs)
 
 
 def merge(mine: Pipeline, theirs: Pipeline) -> None:
-    """Pool the second pipeline, which :func:`check_merge` accepts, into the first."""
+    """Pool the second pipeline, which :func:`check_merge` accepts, into the first.
+
+    A pipeline that has learned no row is the neutral element.
+    """
     _merge_targets(mine, theirs)
     mine.input_standardizer.merge(theirs.input_standardizer)
     mine.target_standardizer.merge(theirs.target_standardizer)
+    mine.constant_target = _constant_target(mine, theirs)
     mine.rows += theirs.rows
-    if not np.array_equal(mine.constant_target, theirs.constant_target):  # type: ignore[arg-type]
-        mine.constant_target = None
     mine.renew()
 
 
@@ -80,6 +87,14 @@ def _merge_targets(mine: Pipeline, theirs: Pipeline) -> None:
         if compression is not None and mine.moment.compression is None:
             mine.sub_moments.expand(compression)
         mine.sub_moments.merge(groups, clock)
+
+
+def _constant_target(mine: Pipeline, theirs: Pipeline) -> Floats | None:
+    """The response that all rows of both had, if there is one."""
+    if mine.rows == 0 or theirs.rows == 0:
+        return theirs.constant_target if mine.rows == 0 else mine.constant_target
+    same = np.array_equal(mine.constant_target, theirs.constant_target)  # type: ignore[arg-type]
+    return mine.constant_target if same else None
 
 
 def _n_groups(pipeline: Pipeline) -> int:

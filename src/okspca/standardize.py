@@ -22,11 +22,13 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from okspca.errors import MergeError
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.running import pooled_mean, pooled_variance, update_mean_variance
+from okspca.numerics.sparse import divided
 
 
 class VarianceRule(NamedTuple):
@@ -244,8 +246,8 @@ class FrozenStandardizer(Standardizer):
         return cls(pilot.mean, pilot.scale())
 
     def transform(self, X: Floats) -> Floats:
-        """Standardise rows with the fixed state."""
-        return (X - self.mean) / self.divisor
+        """Standardise rows with the fixed state; a mean of zero leaves sparse rows sparse."""
+        return divided(X if issparse(X) else X - self.mean, self.divisor)
 
     def scan(self, X: Floats, weights: Floats) -> Floats:
         """Same as :meth:`transform`: there is nothing to learn."""

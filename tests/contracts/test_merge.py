@@ -260,7 +260,7 @@ Difference = Callable[[Stream], dict[str, Any]]
 DIFFERENCES: dict[str, tuple[str, Difference]] = {
     "map": ("input maps differ", lambda stream: {"random_state": stream.seed + 1}),
     "solver": ("solver", lambda stream: {"solver": "warm-block"}),
-    "components": ("number of components", lambda stream: {"n_components": 4}),
+    "components": ("n_components", lambda stream: {"n_components": 4}),
     "front end": (
         "standardise",
         lambda stream: {"standardize": "causal", "input_standardizer": None},

@@ -339,9 +339,9 @@ def test_merge_is_in_place_and_checks() -> None:
     for other, message in (
         (OKSPCA(standardize=None, random_state=1).fit(X, y), "input maps differ"),
         (OKSPCA(random_state=0).fit(X, y), "different ways"),
-        (OKSPCA(3, standardize=None, random_state=0).fit(X, y), "number of components"),
+        (OKSPCA(3, standardize=None, random_state=0).fit(X, y), "n_components"),
         (OKSPCA(standardize=None, random_state=0).fit(X, y > 0), "task"),
-        (OKSPCA(standardize=None, random_state=0).fit(X[:, :2], y), "number of inputs"),
+        (OKSPCA(standardize=None, random_state=0).fit(X[:, :2], y), "4 inputs here, 2 there"),
     ):
         with pytest.raises(MergeError, match=message):
             one.merge(other)

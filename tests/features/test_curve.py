@@ -115,6 +115,26 @@ def test_a_row_outside_what_was_seen_adds_directions_and_what_is_dropped_is_coun
     np.testing.assert_allclose(np.sqrt(dropped), left, rtol=1e-6, atol=1e-13)
 
 
+def test_coordinates_follow_directions_that_are_turned() -> None:
+    psi = FourierMap.sample(1, 256, bandwidth=1.0, seed=3)
+    compression = TargetCompression(256)
+    Z = np.linspace(-2.0, 2.0, 200)[:, np.newaxis]
+    compression.encode(psi.transform(Z))
+    found = polynomials(psi, Z)
+    assert found is not None
+    assert compression.encode_along(*found) is not None
+    compression.turn(
+        np.linalg.qr(
+            responses(0, compression.rank, 1.0) * np.ones(compression.rank)
+            + np.eye(compression.rank)
+        )[0]
+    )
+    encoded = compression.encode_along(*found)
+    assert encoded is not None
+    back = encoded[0] @ compression.directions
+    np.testing.assert_allclose(back, psi.transform(Z), rtol=0.0, atol=1e-14)
+
+
 def test_nothing_seen_or_no_longer_worthwhile_is_left_to_the_plain_way() -> None:
     psi = FourierMap.sample(1, 80, bandwidth=1.0, seed=3)
     found = polynomials(psi, np.linspace(-2.0, 2.0, 200)[:, np.newaxis])

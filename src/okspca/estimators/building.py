@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
+from scipy.sparse import issparse
 
 from okspca.errors import DataError
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
@@ -13,17 +14,18 @@ from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimensi
 from okspca.features.relevance import MOST_MIXED
 from okspca.moments import CrossMoment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
+from okspca.numerics.sparse import stacked
 from okspca.pipeline import Pipeline
 from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
 from okspca.standardize import (
     PAPER,
     RELATIVE,
     CausalStandardizer,
-    FrozenStandardizer,
     NoStandardizer,
     Standardizer,
     VarianceRule,
 )
+from okspca.standardize_sparse import SparseStandardizer, freeze
 from okspca.standardize_window import WindowStandardizer
 
 
@@ -50,7 +52,7 @@ class Rows:
     def followed_by(self, other: "Rows") -> "Rows":
         """Return these rows and then the other ones."""
         return Rows(
-            np.concatenate([self.X, other.X]),
+            stacked(self.X, other.X),
             np.concatenate([self.Y, other.Y]),
             np.concatenate([self.weights, other.weights]),
         )
@@ -164,12 +166,18 @@ def _standardizer(
     forgetting = model.forgetting if model.forget_standardizers else 1.0
     if model.window and model.standardize == "causal" and model.forget_standardizers:
         return WindowStandardizer(rows.shape[1], model.window, variance_rule(model.variance_floor))
-    causal = CausalStandardizer(rows.shape[1], variance_rule(model.variance_floor), forgetting)
+    rule = variance_rule(model.variance_floor)
+    causal: CausalStandardizer | SparseStandardizer
+    if issparse(rows):
+        causal = SparseStandardizer(rows.shape[1], rule)
+    else:
+        causal = CausalStandardizer(rows.shape[1], rule, forgetting)
     if model.standardize == "causal":
         return causal
-    causal.forgetting = 1.0
+    if isinstance(causal, CausalStandardizer):
+        causal.forgetting = 1.0
     causal.scan(rows, weights)
-    return FrozenStandardizer.of(causal)
+    return freeze(causal)
 
 
 def _bandwidth(rule: str | float, rows: Floats, weights: Floats, like: Standardizer) -> float:

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_array, validate_data
 
 from okspca.errors import DataError
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
@@ -22,6 +24,9 @@ class Labels(NamedTuple):
 
 def check_values(array: Floats, name: str) -> None:
     """Raise one error naming row and column where a value is not finite or is above 1e150."""
+    if issparse(array):
+        _check_stored_values(array, name)
+        return
     if array.size == 0:
         return
     rows = np.ascontiguousarray(array.reshape(array.shape[0], -1))
@@ -29,8 +34,20 @@ def check_values(array: Floats, name: str) -> None:
     if found < 0:
         return
     row, column = divmod(found, rows.shape[1])
-    value = rows[row, column]
     place = f"row {row}" if array.ndim == 1 else f"row {row}, column {column}"
+    _refuse(name, rows[row, column], place)
+
+
+def _check_stored_values(rows: Any, name: str) -> None:
+    """Check the values that sparse rows hold."""
+    found = _first_bad(rows.data[:, np.newaxis], LARGEST_VALUE)
+    if found >= 0:
+        row = int(np.searchsorted(rows.indptr, found, side="right")) - 1
+        _refuse(name, rows.data[found], f"row {row}, column {rows.indices[found]}")
+
+
+def _refuse(name: str, value: float, place: str) -> None:
+    """Raise because of a value."""
     if np.isnan(value):
         problem = f"{name} contains NaN at {place}; fill or drop missing values first."
     elif np.isinf(value):
@@ -41,6 +58,16 @@ def check_values(array: Floats, name: str) -> None:
             f"squared safely, {LARGEST_VALUE:g}; rescale that column."
         )
     raise DataError(f"{problem} Nothing was learned from this block.")
+
+
+def validated(model: Any, X: Any, *, reset: bool | None, **checks: Any) -> Any:
+    """scikit-learn's checks of X (None: without names), with errors of the documented type."""
+    try:
+        if reset is None:
+            return check_array(X, dtype=np.float64, estimator=model, accept_sparse="csr", **checks)
+        return validate_data(model, X, reset=reset, **checks)
+    except ValueError as failure:
+        raise DataError(where_not_numbers(X) or str(failure)) from failure
 
 
 def where_not_numbers(X: Any) -> str | None:

@@ -100,10 +100,6 @@ class Intake:
         kind = _LEAN_KINDS.get(type(y))
         return self.labels.column_of(y) if kind == self._label_kind else None
 
-    def matches(self, other: "Intake") -> bool:
-        """Whether another model's targets are of the same kind."""
-        return (self.task, self._label_kind) == (other.task, other._label_kind)
-
     def _task(self, y: Any) -> str:
         """Return the task: declared, or fixed by the first block, or told by the dtype."""
         if self._declared != "auto":

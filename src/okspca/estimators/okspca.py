@@ -12,19 +12,21 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport
 from okspca.diagnostics.stability import Stability
 from okspca.errors import DataError, MergeError, NotReadyError, RankWarning
 from okspca.estimators.building import Rows, build, check_widths, pilot_rows, resolve_service
-from okspca.estimators.data import check_values, where_not_numbers
+from okspca.estimators.data import check_values, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.pooling import check_same_kind
 from okspca.estimators.relevance import RelevanceSearch
-from okspca.estimators.saving import load_model, save_model
+from okspca.estimators.saving import load_model, model_bytes, model_from, save_model
+from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.estimators.stability import StabilityAttribute
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
@@ -254,8 +256,9 @@ class OKSPCA(
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Inputs.
+        X : array-like or sparse matrix of shape (n, d)
+            Inputs.  A model whose first block is sparse scales its inputs without centring them;
+            sparse rows are never filled.
         y : array-like of shape (n,) or (n, d_y)
             Labels, numbers, or several numbers per row.
         classes : sequence, optional
@@ -319,14 +322,20 @@ class OKSPCA(
         Coordinates are ``U^T phi(x)``, uncentred.
         """
         pipeline = self._ready()
+        if pipeline.rows == 0:
+            message = "This state has learned no rows yet; learn some, or merge states that have."
+            raise NotReadyError(message)
         _warn_of_zero_columns(pipeline)
         return self._embedded(X)
 
     def _embedded(self, X: ArrayLike) -> Floats:
         """Embed rows; checks them first."""
-        self._ready()
-        checked = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        pipeline = self._ready()
+        checked = validate_data(
+            self, X, reset=False, dtype=np.float64, ensure_all_finite=False, accept_sparse="csr"
+        )
         check_values(checked, "X")
+        check_sparse_rows(self, pipeline, checked)
         return self._embedded_rows(checked)
 
     def _embedded_rows(self, checked: Floats) -> Floats:
@@ -411,7 +420,14 @@ class OKSPCA(
         The realised features of both are pooled exactly.  With causal standardisers that is not
         what one run over all rows would have given, since each side was standardised by its own
         past; with ``standardize="frozen"`` (one shared standardiser) or None it is.  Tracking
-        solvers cannot be pooled.
+        solvers cannot be pooled.  A state of zero rows (:func:`okspca.distributed.identity`) is the
+        neutral element.
+
+        Raises
+        ------
+        MergeError
+            The message says which of maps, parameters, schema or standardisers differs; neither
+            model has changed.
         """
         mine, theirs = self._ready(), other._ready()
         if self._searches() or other._searches():
@@ -420,15 +436,7 @@ class OKSPCA(
                 "an input_map, with relevance=None."
             )
             raise MergeError(message)
-        if self.n_features_in_ != other.n_features_in_ or not self._intake.matches(other._intake):
-            message = "The models differ in their number of inputs, their task or kind of labels."
-            raise MergeError(message)
-        mine_named, theirs_named = (
-            list(getattr(m, "feature_names_in_", ())) for m in (self, other)
-        )
-        if mine_named != theirs_named:
-            message = "The models were fitted with different feature names."
-            raise MergeError(message)
+        check_same_kind(self, other)
         check_merge(mine, theirs)
         pooled = copy.deepcopy(mine)
         merge(pooled, theirs)
@@ -458,14 +466,31 @@ class OKSPCA(
         model: Self = load_model(cls, path)[0]
         return model
 
+    def to_bytes(self) -> bytes:
+        """Return the whole state as the bytes that :meth:`save` would write to a file."""
+        return model_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Make the model whose :meth:`to_bytes` these are.
+
+        Raises
+        ------
+        StateError
+            They are not a whole and unchanged model; the message says why.
+        """
+        model: Self = model_from(cls, data)[0]
+        return model
+
     def __sklearn_is_fitted__(self) -> bool:
         """Whether any rows were learned."""
         return "_intake" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that y is required."""
+        """Tell scikit-learn that y is required, and that X may be sparse."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = self.relevance is None
         return tags
 
     @property
@@ -484,7 +509,7 @@ class OKSPCA(
             if self.__dict__.get("_pipeline") is None:
                 check_parameters(self)
             if first or not self._is_plain(X):
-                _validated(self, X, reset=first, skip_check_array=True)
+                validated(self, X, reset=first, skip_check_array=True)
             self._admit_and_take(X, y, (classes, sample_weight), whole=whole)
         except BaseException:
             if first:
@@ -507,8 +532,9 @@ class OKSPCA(
             )
             raise DataError(message)
         plain = self._is_plain(X)
-        checked = X if plain else _validated(self, X, reset=None, ensure_all_finite=False)
+        checked = X if plain else validated(self, X, reset=None, ensure_all_finite=False)
         check_values(checked, "X")
+        check_sparse_rows(self, self.__dict__.get("_pipeline"), checked)
         admitted = intake.admit(checked, y, extras[1], extras[0])
         numbers = admitted.numbers
         check_widths(self, checked.shape[1], None if numbers is None else numbers.shape[1])
@@ -581,16 +607,6 @@ class OKSPCA(
             )
             raise NotReadyError(message)
         return self._pipeline
-
-
-def _validated(model: OKSPCA, X: Any, *, reset: bool | None, **checks: Any) -> Any:
-    """scikit-learn's checks of X (None: without names), with errors of the documented type."""
-    try:
-        if reset is None:
-            return check_array(X, dtype=np.float64, estimator=model, **checks)
-        return validate_data(model, X, reset=reset, **checks)
-    except ValueError as failure:
-        raise DataError(where_not_numbers(X) or str(failure)) from failure
 
 
 def _warn_of_zero_columns(pipeline: Pipeline) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from okspca import __version__
 from okspca.errors import StateError
@@ -227,7 +228,7 @@ def _write_fitted(sink: Sink, model: Any, pipeline: Pipeline | None) -> None:
     names = getattr(model, "feature_names_in_", None)
     sink.put("feature_names_in", None if names is None else [str(name) for name in names])
     intake: Intake = model._intake
-    _write_intake(sink.inside("intake"), intake, model.solver)
+    write_intake(sink.inside("intake"), intake, model.solver)
     if pipeline is None:
         sink.put("pipeline", None)
     else:
@@ -247,8 +248,8 @@ def _write_fitted(sink: Sink, model: Any, pipeline: Pipeline | None) -> None:
 def _read_fitted(source: Source, model: Any) -> None:
     """Read what was learned, in the order in which a model gets it."""
     n_inputs = source.count("n_features_in", least=1)
-    names = _read_names(source, n_inputs)
-    intake = _read_intake(source.inside("intake"), model)
+    names = read_names(source, n_inputs)
+    intake = read_intake(source.inside("intake"), model.solver)
     pipeline = None
     if not source.is_none("pipeline"):
         shared = _shared(model, intake.labels)
@@ -290,7 +291,7 @@ def _shared(model: Any, labels: OneHotMap | None) -> Shared:
     return Shared(model.input_map, model.target_map, labels, service)
 
 
-def _read_names(source: Source, n_inputs: int) -> NDArray[np.object_] | None:
+def read_names(source: Source, n_inputs: int) -> NDArray[np.object_] | None:
     """Read the names of the columns."""
     if source.is_none("feature_names_in"):
         return None
@@ -302,7 +303,7 @@ def _read_names(source: Source, n_inputs: int) -> NDArray[np.object_] | None:
     return np.array(names, dtype=object)
 
 
-def _write_intake(sink: Sink, intake: Intake, solver: object) -> None:
+def write_intake(sink: Sink, intake: Intake, solver: object) -> None:
     """Write what is known about the target."""
     sink.put("declared", intake._declared)
     sink.put("task", intake.task)
@@ -315,10 +316,10 @@ def _write_intake(sink: Sink, intake: Intake, solver: object) -> None:
         write_map(sink.inside("labels"), intake.labels)
 
 
-def _read_intake(source: Source, model: Any) -> Intake:
+def read_intake(source: Source, parameter: object) -> Intake:
     """Read what is known about the target."""
     intake = Intake(source.text("declared", tuple(map(str, CHOICES["task"]))))
-    solver = model.solver if isinstance(model.solver, Service) else None
+    solver = parameter if isinstance(parameter, Service) else None
     intake.service = read_shared_service(source, solver)
     intake.task = source.text("task", (CLASSIFICATION, REGRESSION))
     if intake.task == CLASSIFICATION:
@@ -419,6 +420,9 @@ def _read_score(source: Source, n_outputs: int) -> PrequentialScore:
 
 def _write_rows(sink: Sink, name: str, rows: Rows) -> None:
     """Write rows that are kept."""
+    if issparse(rows.X):
+        message = "Sparse rows that are held back cannot be saved; learn 512, or give a bandwidth."
+        raise StateError(message)
     sink.array(f"{name}_inputs", rows.X)
     sink.array(f"{name}_targets", rows.Y)
     sink.array(f"{name}_weights", rows.weights)

@@ -1,10 +1,10 @@
 """Bandwidth rules for stationary kernels."""
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from okspca.errors import DataError
 from okspca.numerics.arrays import Floats
+from okspca.numerics.sparse import pair_distances
 
 MEDIAN_ROWS = 512
 
@@ -31,12 +31,12 @@ def median_distance(Z: Floats) -> float:
     >>> round(median_distance(np.array([[0.0], [0.0], [2.0]])), 6)
     1.414214
     """
-    distances = pdist(Z[:MEDIAN_ROWS])
+    distances = pair_distances(Z[:MEDIAN_ROWS])
     positive = distances[distances > 0.0]
     if positive.size == 0:
         message = (
             "bandwidth='median' found no two different rows among the first "
-            f"{min(len(Z), MEDIAN_ROWS)}; give a number or 'sqrt-dim' instead."
+            f"{min(Z.shape[0], MEDIAN_ROWS)}; give a number or 'sqrt-dim' instead."
         )
         raise DataError(message)
     return float(np.median(positive) / np.sqrt(2.0))

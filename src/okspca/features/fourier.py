@@ -23,10 +23,11 @@ Draws use NumPy's ``RandomState``, whose streams never change between NumPy vers
 gives the same map for ever.
 """
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import RandomState
+from scipy.sparse import issparse
 
 from okspca.features.base import FeatureMap
 from okspca.numerics.arrays import Floats, frozen
@@ -66,6 +67,7 @@ class FourierMap(FeatureMap):
             )
             raise ValueError(message)
         self._amplitude = float(np.sqrt(2.0 / self.weights.shape[0]))
+        self._by_input: Floats | None = None
 
     @classmethod
     def sample(
@@ -100,16 +102,30 @@ class FourierMap(FeatureMap):
         """Map rows to cosine features."""
         return self.fill(Z, np.empty((Z.shape[0], self.n_features)))
 
-    def fill(self, Z: Floats, features: Floats) -> Floats:
-        """Map rows to cosine features, in an array of the caller's."""
+    def fill(self, Z: Any, features: Floats) -> Floats:
+        """Map rows, dense or sparse, to cosine features, in an array of the caller's."""
         if self.n_inputs == 1:
+            Z = Z.toarray() if issparse(Z) else Z
             cosines_along_a_line(
                 Z[:, 0], self.weights[:, 0], self.phases, self._amplitude, features
             )
             return features
-        np.matmul(Z, self.weights.T, out=features)
+        if issparse(Z):
+            features[...] = Z @ self._weights_by_input()
+        else:
+            np.matmul(Z, self.weights.T, out=features)
         cosine_features(features, self.phases, self._amplitude)
         return features
+
+    def _weights_by_input(self) -> Floats:
+        """The weights with one row per input, as products with sparse rows read them."""
+        if self._by_input is None:
+            self._by_input = np.ascontiguousarray(self.weights.T)
+        return self._by_input
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the second copy of the weights out of copies and files."""
+        return {**self.__dict__, "_by_input": None}
 
     def equals(self, other: FeatureMap) -> bool:
         """Tell whether the other map has the same weights and phases."""

@@ -194,7 +194,7 @@ class CrossMoment:
         if self.forgetting != other.forgetting or self.labels != other.labels:
             message = "The moments differ in their forgetting factor or kind of target."
             raise MergeError(message)
-        if self.forgetting < 1.0 and self.rows != other.rows:
+        if self.forgetting < 1.0 and self.rows != other.rows and self.rows and other.rows:
             message = (
                 "Moments that forget can be pooled only at equal clocks: "
                 f"{self.rows} and {other.rows} rows were learned."
@@ -203,7 +203,7 @@ class CrossMoment:
         self._n_right = max(self._n_right, other._n_right)
         # At equal clocks neither side has faded more than the other, and the clock stays.
         self._pool(self._in_my_coordinates(other), other.weight, 0)
-        if self.forgetting == 1.0:
+        if self.forgetting == 1.0 or self.rows == 0:
             self._totals[ROWS] += other.rows
 
     def with_columns(self, columns: Integers, n_right: int) -> "CrossMoment":

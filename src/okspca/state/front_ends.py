@@ -15,13 +15,15 @@ from okspca.standardize import (
     Standardizer,
     VarianceRule,
 )
+from okspca.standardize_sparse import SparseStandardizer
 from okspca.standardize_window import N_BLOCKS, WindowStandardizer
 from okspca.state.fields import Sink, Source
 from okspca.state.stacks import read_stacks, write_stacks
 
 MAPS = ("fourier", "identity", "one-hot", "chebyshev")
 MOST_DEGREE = 1000
-STANDARDIZERS = ("causal", "window", "frozen", "none")
+STANDARDIZERS = ("causal", "window", "frozen", "none", "sparse")
+SPARSE = ("weights", "mean", "variance")
 RULE = ("clamp", "absolute", "relative")
 
 
@@ -87,6 +89,12 @@ def write_standardizer(sink: Sink, standardizer: Standardizer) -> None:
         sink.array("divisor", standardizer.divisor)
     elif type(standardizer) is NoStandardizer:
         sink.put("kind", "none")
+    elif type(standardizer) is SparseStandardizer:
+        sink.put("kind", "sparse")
+        for name, value in zip(RULE, standardizer.rule, strict=True):
+            sink.put(name, value)
+        for name in (*SPARSE, "counts"):
+            sink.array(name, getattr(standardizer, name))
     else:
         raise no_form(standardizer, "use one of okspca.standardize, or pickle the model")
 
@@ -102,6 +110,8 @@ def read_standardizer(source: Source) -> Standardizer:
     elif kind == "frozen":
         mean = source.array("mean", (None,))
         standardizer = FrozenStandardizer(mean, source.array("divisor", mean.shape))
+    elif kind == "sparse":
+        standardizer = _read_sparse(source)
     else:
         standardizer = NoStandardizer()
     source.close()
@@ -157,6 +167,20 @@ def _read_causal(source: Source) -> CausalStandardizer:
     standardizer.variance = source.array("variance", mean.shape)
     standardizer.counts = source.array("counts", (2,))
     if standardizer.counts.min() < 0.0 or standardizer.variance.min(initial=0.0) < 0.0:
+        source.refuse("counts", "negative")
+    return standardizer
+
+
+def _read_sparse(source: Source) -> SparseStandardizer:
+    """Read a standardiser of sparse rows."""
+    rule = VarianceRule(*(source.number(name, least=0.0) for name in RULE))
+    standardizer = SparseStandardizer(0, rule)
+    standardizer.weights = source.array("weights", (None,))
+    for name in SPARSE[1:]:
+        setattr(standardizer, name, source.array(name, standardizer.weights.shape))
+    standardizer.counts = source.array("counts", (2,))
+    parts = standardizer.weights, standardizer.variance, standardizer.counts
+    if min(part.min(initial=0.0) for part in parts) < 0.0:
         source.refuse("counts", "negative")
     return standardizer
 

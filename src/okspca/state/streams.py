@@ -75,6 +75,8 @@ class StreamRecord(NamedTuple):
         How good the basis was on the way.
     evaluation : Evaluation, optional
         Running scores of predictions made before a row was learned, if asked for.
+    offsets : tuple of (topic, partition, offset)
+        For a log such as Kafka: the next message of each partition that was not learned.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class StreamRecord(NamedTuple):
     encodings: tuple[Encoding, ...] = ()
     history: tuple[Moment, ...] = ()
     evaluation: Evaluation | None = None
+    offsets: tuple[tuple[str, int, int], ...] = ()
 
     def reads_as(self, other: "StreamRecord") -> bool:
         """Whether another run reads the same columns of the same inputs in the same way."""
@@ -115,6 +118,8 @@ def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
         inner.put("moments", len(stream.history))
         history = np.array(stream.history, dtype=np.float64)
         inner.array("history", np.where(np.isnan(history), UNKNOWN, history))
+    if stream.offsets:
+        inner.put("offsets", [list(offset) for offset in stream.offsets])
     if stream.evaluation is not None:
         write_evaluation(inner.inside("evaluation"), stream.evaluation)
 
@@ -142,10 +147,26 @@ def read_stream(source: Source) -> StreamRecord | None:
         bounded = np.isin(Moment._fields, ("rho_lower", "embedding_score", "input_score"))
         history = np.where(bounded & (stored == UNKNOWN), np.nan, stored)
         record = record._replace(history=tuple(Moment(*row) for row in history.tolist()))
+    if "offsets" in later:
+        record = record._replace(offsets=_read_offsets(inner))
     if "evaluation" in later:
         record = record._replace(evaluation=read_evaluation(inner.inside("evaluation")))
     inner.close()
     return record
+
+
+def _read_offsets(source: Source) -> tuple[tuple[str, int, int], ...]:
+    """Read how far partitions of a log were learned."""
+    value = source.raw("offsets")
+    for entry in value if isinstance(value, list) else [value]:
+        match entry:
+            case [str(), int(partition), int(offset)] if min(partition, offset) >= 0:
+                continue
+        source.refuse("offsets", entry)
+    found = tuple((str(topic), int(part), int(offset)) for topic, part, offset in value)
+    if not found or len({place[:2] for place in found}) != len(found):
+        source.refuse("offsets", "not one per partition")
+    return found
 
 
 def _read_encodings(source: Source, n_columns: int) -> tuple[Encoding, ...]:

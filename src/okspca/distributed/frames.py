@@ -1,0 +1,121 @@
+"""Frames of pandas, polars and Arrow as blocks of rows, and embeddings back as their columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from okspca.distributed.states import Block, n_rows
+from okspca.errors import DataError
+from okspca.estimators import OKSPCA
+from okspca.numerics.arrays import Floats
+
+
+def names_of(frame: Any) -> list[str]:
+    """Names of the columns of a frame or of its schema."""
+    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    if names is None:
+        names = frame.schema.names  # a record batch
+    return [str(name) for name in names]
+
+
+def input_names(names: Sequence[str], target: str, weight: str | None = None) -> list[str]:
+    """All columns except the target and the weight, which must be there."""
+    for name in (target, weight):
+        if name is not None and name not in names:
+            message = f"There is no column {name!r}; the columns are {', '.join(names)}."
+            raise DataError(message)
+    return [name for name in names if name not in (target, weight)]
+
+
+def matrix_of(frame: Any, columns: Sequence[str]) -> Floats:
+    """The named columns as one matrix, rows contiguous: the one copy that learning needs."""
+    X = np.empty((len(frame), len(columns)))
+    for j, name in enumerate(columns):
+        X[:, j] = column_of(frame, name)
+    return X
+
+
+def column_of(frame: Any, name: str) -> Any:
+    """One column as an array, a view of it where its layout allows that."""
+    column = frame[name] if not hasattr(frame, "column") else frame.column(name)
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if hasattr(column, "to_numpy"):
+        arrow = type(column).__module__.startswith("pyarrow")
+        return column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy()
+    return np.asarray(column)
+
+
+def block_of(
+    frame: Any, target: str, columns: Sequence[str] | None = None, weight: str | None = None
+) -> Block:
+    """Split a frame into inputs, target and, where a column holds them, weights.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, y = block_of(pd.DataFrame({"a": [1, 2], "y": [0.5, 1.5]}), "y")
+    >>> X.tolist(), y.tolist()
+    ([[1.0], [2.0]], [0.5, 1.5])
+    """
+    columns = list(columns or input_names(names_of(frame), target, weight))
+    block: Block = (matrix_of(frame, columns), column_of(frame, target))
+    return block if weight is None else (*block, column_of(frame, weight))
+
+
+def embedding_names(model: OKSPCA) -> list[str]:
+    """Names of the columns of an embedding."""
+    return [str(name) for name in model.get_feature_names_out()]
+
+
+def embed(kind: type[OKSPCA], state: bytes, X: Any) -> Floats:
+    """Embed rows with a state; what engines run on their workers."""
+    model = kind.from_bytes(state)
+    model.set_output(transform="default")
+    return np.asarray(model.transform(X)) if n_rows(X) else np.empty((0, model._n_features_out))
+
+
+def with_embedding(model: OKSPCA, frame: Any, columns: Sequence[str] | None = None) -> Any:
+    """Append the columns of an embedding to a frame of pandas, polars or Arrow.
+
+    Parameters
+    ----------
+    model : OKSPCA
+        A fitted model.
+    frame : pandas.DataFrame, polars.DataFrame, pyarrow.Table or pyarrow.RecordBatch
+        Rows; the columns it has are shared with the result, not copied.
+    columns : sequence of str, optional
+        Input columns; by default those the model was fitted with, or all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"a": [1.0, 2.0, 4.0], "y": [0.5, 1.5, 1.0]})
+    >>> model = OKSPCA(1, n_random_features=8, random_state=0).fit(frame.select("a"), frame["y"])
+    >>> with_embedding(model, frame).columns
+    ['a', 'y', 'okspca0']
+    """
+    chosen = list(columns or getattr(model, "feature_names_in_", names_of(frame)))
+    names = embedding_names(model)
+    taken = [name for name in names if name in names_of(frame)]
+    if taken:
+        message = f"The frame already has a column {taken[0]!r}; rename it first."
+        raise DataError(message)
+    Z = embed(type(model), model.to_bytes(), _inputs(model, frame, chosen))
+    found = {name: np.ascontiguousarray(column) for name, column in zip(names, Z.T, strict=True)}
+    if hasattr(frame, "append_column"):
+        for name, column in found.items():
+            chunks = [column] if hasattr(frame, "to_batches") else column
+            frame = frame.append_column(name, chunks)
+        return frame
+    if hasattr(frame, "hstack"):
+        return frame.hstack(type(frame)(found))
+    return frame.assign(**found)
+
+
+def _inputs(model: OKSPCA, frame: Any, columns: Sequence[str]) -> Any:
+    """The inputs of a frame, as a frame where the model knows their names."""
+    if not hasattr(model, "feature_names_in_"):
+        return matrix_of(frame, columns)
+    return frame.select(columns) if hasattr(frame, "select") else frame[columns]

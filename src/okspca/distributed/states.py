@@ -1,0 +1,198 @@
+"""The parts of a distributed fit that know no engine: begin, learn a shard, merge.
+
+They are plain functions of bytes, so that any engine can run them again after a failure.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from okspca.distributed.survey import Survey
+from okspca.errors import DataError
+from okspca.estimators import OKSPCA
+from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
+from okspca.estimators.parameters import check_parameters
+from okspca.features import OneHotMap
+from okspca.features.bandwidth import MEDIAN_ROWS
+from okspca.standardize import FrozenStandardizer, NoStandardizer
+from okspca.standardize_sparse import freeze
+
+#: States that one merging task takes; a tree of them has log(n) / log(FAN_IN) levels.
+FAN_IN = 8
+#: X and y, and weights where there are any.
+Block = tuple[Any, ...]
+
+
+def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPCA:
+    """Make the state of zero rows that every shard starts from.
+
+    Parameters
+    ----------
+    model : OKSPCA
+        The settings; "causal" is taken as "frozen".
+    survey : Survey
+        What is known about the rows: of a first pass over all of them, or of a pilot sample.
+    pilot : (X, y), optional
+        First rows, for ``bandwidth="median"``; at most 512 are used.
+
+    Returns
+    -------
+    OKSPCA
+        It holds maps, frozen standardisers and classes, and is neutral in ``merge``.
+
+    Examples
+    --------
+    >>> survey = Survey(OKSPCA()).add([[1.0], [3.0]], [0.5, 1.5])
+    >>> state = identity(OKSPCA(1, n_random_features=8, random_state=0), survey)
+    >>> state.n_samples_seen_, state.merge(state).n_samples_seen_
+    (0, 0)
+    """
+    state = clone(model)
+    if state.standardize == "causal":
+        state.standardize = "frozen"
+    check_can_be_sharded(state)
+    inputs, intake = survey.known()
+    recipe = clone(state)
+    if state.standardize == "frozen":
+        recipe.input_standardizer = state.input_standardizer or freeze(inputs)
+        if survey.targets is not None:
+            given = state.target_standardizer
+            recipe.target_standardizer = given or freeze(survey.targets)
+    if survey.classes is not None:
+        intake.labels = OneHotMap(survey.classes)
+    needs_pilot = pilot_rows(recipe, labels=intake.labels is not None) > 0
+    if needs_pilot and pilot is None:
+        message = "bandwidth='median' looks at first rows; give them as pilot=(X, y)."
+        raise ValueError(message)
+    rows = _pilot(survey, pilot if needs_pilot else None)
+    state.n_features_in_ = survey.n_features_in_
+    if hasattr(survey.probe, "feature_names_in_"):
+        state.feature_names_in_ = survey.feature_names_in_
+    state._pipeline = build(recipe, rows, intake.labels)
+    state._intake, state._pilot = intake, None
+    return state
+
+
+def check_can_be_sharded(model: OKSPCA) -> None:
+    """Raise for settings that follow one stream, and so have no merge."""
+    check_parameters(model)
+    following = {
+        "solver": resolve_service(model.solver).tracks,
+        "window": model.window is not None,
+        "relevance": model.relevance is not None,
+    }
+    for name, follows in following.items():
+        if follows:
+            message = f"{name}={getattr(model, name)!r} follows one stream and cannot be merged"
+            raise ValueError(f"{message}; leave {name} at its default.")
+    for name in ("input_standardizer", "target_standardizer"):
+        given = getattr(model, name)
+        if not isinstance(given, FrozenStandardizer | NoStandardizer | None):
+            message = f"{name} goes on learning, each shard for itself; give a FrozenStandardizer."
+            raise ValueError(message)
+
+
+def seeded(model: OKSPCA) -> OKSPCA:
+    """Copy the settings, with a seed drawn where there is none that can be written down."""
+    model = clone(model)
+    random = model.random_state
+    if not isinstance(random, int | np.integer):
+        random = random if isinstance(random, RandomState) else RandomState(random)
+        model.random_state = int(random.randint(np.iinfo(np.int32).max))
+    return model
+
+
+def survey_of(model: OKSPCA, blocks: Iterable[Block]) -> bytes:
+    """Pass one over a shard, given as blocks of any size; none at all is a neutral survey."""
+    survey = Survey(model)
+    for block in blocks:
+        if n_rows(block[0]):
+            survey.add(*block)
+    return survey.to_bytes()
+
+
+def learn(kind: type[OKSPCA], start: bytes, blocks: Iterable[Block]) -> bytes:
+    """Pass two over a shard: learn its blocks from a state, such as that of zero rows."""
+    model = kind.from_bytes(start)
+    for X, y, *weights in blocks:
+        if n_rows(X):
+            model.partial_fit(X, y, sample_weight=weights[0] if weights else None)
+    return model.to_bytes()
+
+
+def merge_states(kind: type[OKSPCA], states: Iterable[bytes]) -> bytes:
+    """Merge states in their order; one alone passes as it is."""
+    first, *others = states
+    if not others:
+        return first
+    model = kind.from_bytes(first)
+    for other in others:
+        model.merge(kind.from_bytes(other))
+    return model.to_bytes()
+
+
+def merge_surveys(model: OKSPCA, surveys: Iterable[bytes]) -> bytes:
+    """Merge surveys in their order."""
+    merged = Survey(model)
+    for data in surveys:
+        merged.merge(Survey.from_bytes(model, data))
+    return merged.to_bytes()
+
+
+def tree_depth(n: int, fan_in: int = FAN_IN) -> int:
+    """Levels of merging that ``n`` states need.
+
+    Examples
+    --------
+    >>> tree_depth(1), tree_depth(8), tree_depth(9), tree_depth(10_000)
+    (0, 1, 2, 5)
+    """
+    check_fan_in(fan_in)
+    depth = 0
+    while n > 1:
+        n, depth = -(-n // fan_in), depth + 1
+    return depth
+
+
+def check_fan_in(fan_in: int) -> None:
+    """Raise where a task would merge nothing."""
+    if fan_in < 2:
+        message = f"fan_in={fan_in} merges nothing; give at least 2."
+        raise ValueError(message)
+
+
+def needs_pilot(model: OKSPCA) -> bool:
+    """Whether a bandwidth is taken from first rows."""
+    return "median" in (model.bandwidth, model.target_bandwidth)
+
+
+def n_rows(X: Any) -> int:
+    """Number of rows of an array, a frame or a sparse matrix."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def groups(items: Sequence[Any], fan_in: int = FAN_IN) -> list[Sequence[Any]]:
+    """Cut neighbours into groups, so that a tree over them has the same shape every time."""
+    check_fan_in(fan_in)
+    return [items[start : start + fan_in] for start in range(0, len(items), fan_in)]
+
+
+def _pilot(survey: Survey, pilot: Block | None) -> Rows:
+    """Turn first rows into numbers; without them, rows of the right width and no length."""
+    width = 1 if survey.targets is None else len(survey.targets.mean)
+    if pilot is None:
+        return Rows(np.empty((0, survey.n_features_in_)), np.empty((0, width)), np.empty(0))
+    X = pilot[0][:MEDIAN_ROWS]
+    X = X if issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+    n = n_rows(X)
+    Y = np.zeros((n, width))
+    if survey.targets is not None:
+        Y = np.asarray(pilot[1], dtype=np.float64)[:MEDIAN_ROWS].reshape(n, -1)
+    if X.shape != (n, survey.n_features_in_) or Y.shape != (n, width):
+        message = f"pilot has shapes {X.shape} and {Y.shape}, unlike the rows of the survey."
+        raise DataError(message)
+    return Rows(X, np.ascontiguousarray(Y), np.ones(n))

@@ -1,0 +1,179 @@
+"""Pass one: what must be known about all rows before the first of them is learned."""
+
+import copy
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from okspca import __version__
+from okspca.errors import DataError, MergeError, NotReadyError
+from okspca.estimators import OKSPCA
+from okspca.estimators.building import resolve_service, variance_rule
+from okspca.estimators.data import check_values, validated
+from okspca.estimators.intake import Intake
+from okspca.estimators.pooling import check_schema
+from okspca.estimators.saving import read_intake, read_names, write_intake
+from okspca.estimators.sparse_rows import check_sparse_rows
+from okspca.standardize import CausalStandardizer
+from okspca.standardize_sparse import SparseStandardizer
+from okspca.state.container import pack, unpack
+from okspca.state.fields import Sink, Source
+from okspca.state.front_ends import read_standardizer, write_standardizer
+
+Inputs = CausalStandardizer | SparseStandardizer
+
+
+class Survey:
+    """Means, variances, classes and the schema of rows; a sum like the state itself.
+
+    Parameters
+    ----------
+    model : OKSPCA
+        The model to be fitted; its ``task``, ``solver`` and ``variance_floor`` are looked at.
+
+    Attributes
+    ----------
+    inputs, targets : CausalStandardizer, SparseStandardizer (inputs only) or None
+        Means and variances of the inputs and of a numeric response.
+    rows : int
+        Rows of positive weight that were seen.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> one = Survey(OKSPCA()).add([[1.0], [3.0]], ["a", "b"])
+    >>> two = Survey(OKSPCA()).add([[5.0]], ["c"])
+    >>> both = one.merge(Survey.from_bytes(OKSPCA(), two.to_bytes()))
+    >>> both.rows, both.inputs.mean.tolist(), both.classes
+    (3, [3.0], ['a', 'b', 'c'])
+    """
+
+    def __init__(self, model: OKSPCA) -> None:
+        #: Knows the schema: number and names of the inputs.
+        self.probe = clone(model)
+        self._intake = Intake(model.task)
+        self._intake.service = resolve_service(model.solver)
+        self.inputs: Inputs | None = None
+        self.targets: CausalStandardizer | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows of positive weight that were seen."""
+        return 0 if self.inputs is None else self.inputs.rows
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """Classes that were seen, sorted; None for a numeric response."""
+        labels = self._intake.labels
+        return None if labels is None else sorted(labels.classes)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of inputs."""
+        return int(self.probe.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Names of the inputs, where they have any."""
+        return self.probe.feature_names_in_
+
+    def add(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Look at a block of any size; it is taken whole or refused whole."""
+        validated(self.probe, X, reset=self.inputs is None, skip_check_array=True)
+        checked = validated(self.probe, X, reset=None, ensure_all_finite=False)
+        check_values(checked, "X")
+        check_sparse_rows(self.probe, None, checked)
+        if self.inputs is not None and issparse(checked) != isinstance(
+            self.inputs, SparseStandardizer
+        ):
+            message = "Some blocks of X are sparse and others are not; give all of them alike."
+            raise DataError(message)
+        rows = self._intake.commit(self._intake.admit(checked, y, sample_weight, None))
+        if self.inputs is None:
+            rule = variance_rule(self.probe.variance_floor)
+            made = SparseStandardizer if issparse(rows.X) else CausalStandardizer
+            self.inputs = made(rows.X.shape[1], rule)
+            if self._intake.labels is None:
+                self.targets = CausalStandardizer(rows.Y.shape[1], rule)
+        self.inputs.scan(rows.X, rows.weights)
+        if self.targets is not None:
+            self.targets.scan(rows.Y, rows.weights)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Pool another survey into this one, in place; one that saw nothing is neutral.
+
+        Raises
+        ------
+        MergeError
+            The message says what of the schema differs.
+        """
+        if other.inputs is None:
+            return self
+        if self.inputs is None:
+            self.__dict__.update(copy.deepcopy(other.__dict__))
+            return self
+        check_schema(self, other)
+        if type(self.inputs) is not type(other.inputs):
+            message = "The surveys differ in their schema: one saw sparse rows, the other dense."
+            raise MergeError(message)
+        self.inputs.merge(other.inputs)  # type: ignore[arg-type]
+        if self.targets is not None and other.targets is not None:
+            self.targets.merge(other.targets)
+        if self._intake.labels is not None and other._intake.labels is not None:
+            self._intake.labels.learn(other._intake.labels.classes)
+        return self
+
+    def known(self) -> tuple[Inputs, Intake]:
+        """What was found about the inputs and the target; raise where nothing was seen."""
+        if self.inputs is None:
+            message = "The survey has seen no rows; add some before a state is made of it."
+            raise NotReadyError(message)
+        return self.inputs, copy.deepcopy(self._intake)
+
+    def to_bytes(self) -> bytes:
+        """Return the survey in the container that models use."""
+        sink = Sink()
+        sink.put("okspca", __version__)
+        sink.put("estimator", "Survey")
+        if self.inputs is None:
+            sink.put("seen", None)
+            return pack(sink.content())
+        seen = sink.inside("seen")
+        names = getattr(self.probe, "feature_names_in_", None)
+        seen.put("feature_names_in", None if names is None else [str(name) for name in names])
+        write_intake(seen.inside("intake"), self._intake, self.probe.solver)
+        write_standardizer(seen.inside("inputs"), self.inputs)
+        if self.targets is not None:
+            write_standardizer(seen.inside("targets"), self.targets)
+        return pack(sink.content())
+
+    @classmethod
+    def from_bytes(cls, model: OKSPCA, data: bytes) -> Self:
+        """Make the survey, for the same model, whose :meth:`to_bytes` these are."""
+        survey, source = cls(model), Source(unpack(data))
+        source.text("okspca")
+        source.text("estimator", ("Survey",))
+        if not source.is_none("seen"):
+            survey._read(source.inside("seen"))
+        source.close_all()
+        return survey
+
+    def _read(self, source: Source) -> None:
+        """Read what was seen."""
+        found = read_standardizer(source.inside("inputs"))
+        self.inputs = (
+            found if isinstance(found, Inputs) else source.refuse("inputs", "of no survey")
+        )
+        self.probe.n_features_in_ = len(self.inputs.mean)
+        names = read_names(source, self.n_features_in_)
+        if names is not None:
+            self.probe.feature_names_in_ = names
+        self._intake = read_intake(source.inside("intake"), self.probe.solver)
+        if self._intake.labels is None:
+            targets: Any = read_standardizer(source.inside("targets"))
+            is_plain = isinstance(targets, CausalStandardizer)
+            self.targets = targets if is_plain else source.refuse("targets", "of no survey")
+        source.close()

@@ -1,0 +1,43 @@
+"""Sparse rows at the door: what they need of the settings and of what was learned before."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from okspca.errors import DataError
+from okspca.features import FourierMap
+from okspca.pipeline import Pipeline
+from okspca.standardize import FrozenStandardizer, NoStandardizer
+from okspca.standardize_sparse import SparseStandardizer
+
+
+def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:
+    """Raise where rows are sparse and would have to be filled."""
+    if not issparse(X):
+        return
+    forgets = model.standardize == "causal" and model.forget_standardizers
+    refused = {
+        "relevance": model.relevance is not None,
+        "input_map": type(model.input_map) not in (type(None), FourierMap),
+        "window": model.window is not None and forgets,
+        "forgetting": model.forgetting < 1.0 and forgets,
+    }
+    for name, is_refused in refused.items():
+        if is_refused:
+            message = f"{name}={getattr(model, name)!r} cannot be combined with sparse rows"
+            raise DataError(f"{message}; leave it at its default, or give X.toarray().")
+    learned = model.input_standardizer if pipeline is None else pipeline.input_standardizer
+    if learned is not None and not _only_scales(learned):
+        message = (
+            "X is sparse, but the model centres its inputs, which would fill them; start a model "
+            "with sparse rows, or give X.toarray()."
+        )
+        raise DataError(message)
+
+
+def _only_scales(standardizer: Any) -> bool:
+    """Whether a standardiser leaves zeros as they are."""
+    if isinstance(standardizer, FrozenStandardizer):
+        return not np.any(standardizer.mean)
+    return isinstance(standardizer, SparseStandardizer | NoStandardizer)

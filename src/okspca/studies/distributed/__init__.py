@@ -1,0 +1,1 @@
+"""Beyond one machine: what engines give and cost, measured."""

@@ -1,0 +1,148 @@
+"""A log is learned exactly once, whatever is delivered twice and wherever the process ends."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from okspca import OKSPCA, DataError, StateError
+from okspca.distributed import kafka
+from okspca.distributed.kafka import LogLearner
+from okspca.state.container import Content
+from okspca.state.fields import Sink, Source
+from okspca.state.streams import StreamRecord, read_stream, write_stream
+
+PLACES = [("sales", 0), ("sales", 1)]
+
+
+class Entry(NamedTuple):
+    place: tuple[str, int]
+    number: int
+    content: bytes
+    problem: Any = None
+
+    def topic(self) -> str:
+        return self.place[0]
+
+    def partition(self) -> int:
+        return self.place[1]
+
+    def offset(self) -> int:
+        return self.number
+
+    def value(self) -> bytes:
+        return self.content
+
+    def error(self) -> Any:
+        return self.problem
+
+
+class Broker:
+    """A log in memory, and a consumer of it that delivers every fifth message twice."""
+
+    def __init__(self, n: int) -> None:
+        random = np.random.RandomState(0)
+        self.X = random.normal(size=(2 * n, 2))
+        self.y = self.X[:, 0] ** 2
+        rows = [{"a": a, "b": b, "y": y} for (a, b), y in zip(self.X, self.y, strict=True)]
+        self.log = {
+            place: [Entry(place, i, json.dumps(row).encode()) for i, row in enumerate(rows[p::2])]
+            for p, place in enumerate(PLACES)
+        }
+        self.waiting: list[Entry] = []
+
+    def assign(self, places: list[Any]) -> None:
+        parts = [self.log[topic, partition][offset:] for topic, partition, offset in places]
+        self.waiting = [entry for pair in zip(*parts, strict=False) for entry in pair]
+        longest = max(parts, key=len)
+        self.waiting += longest[min(len(part) for part in parts) :]
+        self.waiting = [e for e in self.waiting for _ in range(2 if e.number % 5 == 0 else 1)]
+
+    def poll(self, timeout: float) -> Entry | None:
+        return self.waiting.pop(0) if self.waiting else None
+
+
+def place(topic: str, partition: int, offset: int) -> tuple[str, int, int]:
+    return topic, partition, offset
+
+
+def model(**changes: Any) -> OKSPCA:
+    settings: dict[str, Any] = {"standardize": None, "task": "regression", **changes}
+    return OKSPCA(1, n_random_features=8, random_state=0, **settings)
+
+
+def learner(path: Path, **changes: Any) -> LogLearner:
+    settings: dict[str, Any] = {"columns": ["a", "b"], "target": "y", "block_rows": 16, **changes}
+    return LogLearner(path, model(), PLACES, **settings)
+
+
+def test_every_message_is_learned_once_across_crashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker, path = Broker(50), tmp_path / "m.okspca"
+    for attempt in range(20):
+        follower = learner(path)
+        follower.attach(broker, place)
+        assert follower.learn_available(broker) > 0
+        with monkeypatch.context() as broken:
+            # It dies after it has learned a block, before that is on the disk.
+            def fail(*_: Any) -> None:
+                raise OSError("the power went")
+
+            broken.setattr(kafka, "save_model", fail)
+            if follower.record.rows_read < 100:
+                with pytest.raises(OSError, match="power"):
+                    follower.learn_available(broker)
+        if follower.offsets == {("sales", 0): 50, ("sales", 1): 50} and attempt:
+            break
+    follower = learner(path)
+    follower.attach(broker, place)
+    while follower.learn_available(broker):
+        pass
+    assert follower.offsets == {("sales", 0): 50, ("sales", 1): 50}
+    assert follower.record.rows_read == follower.model.n_samples_seen_ == 100
+    C = model().partial_fit(broker.X, broker.y).moment_.matrix()
+    assert np.linalg.norm(follower.model.moment_.matrix() - C) <= 1e-12 * np.linalg.norm(C)
+
+
+def test_a_message_that_cannot_be_learned_is_named_and_changes_nothing(tmp_path: Path) -> None:
+    broker, path = Broker(10), tmp_path / "m.okspca"
+    broker.log["sales", 1][3] = Entry(("sales", 1), 3, b'{"a": 1.0}')
+    follower = learner(path)
+    follower.attach(broker, place)
+    with pytest.raises(DataError, match=r"sales\[1\] at offset 3 .*KeyError 'b'"):
+        follower.learn_available(broker)
+    assert not path.exists()
+    assert follower.offsets == {("sales", 0): 0, ("sales", 1): 0}
+    broker.waiting = [Entry(("sales", 0), 0, b"", "the broker is down")]
+    with pytest.raises(DataError, match="the broker is down"):
+        follower.learn_available(broker)
+
+
+def test_another_log_is_refused_and_a_new_partition_begins_at_its_start(tmp_path: Path) -> None:
+    broker, path = Broker(10), tmp_path / "m.okspca"
+    follower = learner(path)
+    follower.attach(broker, place)
+    follower.learn_available(broker)
+    with pytest.raises(DataError, match="other topics, columns or another target"):
+        learner(path, target="b")
+    with pytest.raises(ValueError, match="task='auto' cannot be told from JSON"):
+        LogLearner(path, model(task="auto"), PLACES, columns=["a", "b"], target="y")
+    wider = LogLearner(path, model(), [*PLACES, ("sales", 2)], columns=["a", "b"], target="y")
+    assert wider.offsets[("sales", 2)] == 0
+    assert wider.offsets[("sales", 0)] == 8
+
+
+@pytest.mark.parametrize("offsets", [[["t", -1, 0]], [["t", 0, 0], ["t", 0, 1]], [], "t", [[0]]])
+def test_offsets_that_are_impossible_are_refused(offsets: Any) -> None:
+    sink = Sink()
+    write_stream(sink, StreamRecord(("t",), "y", ("x",), "raise", offsets=(("t", 0, 7),)))
+    content = sink.content()
+    found = read_stream(Source(Content({"stream": dict(content.header["stream"])}, {})))
+    assert found is not None
+    assert found.offsets == (("t", 0, 7),)
+    spoiled = {"stream": {**content.header["stream"], "offsets": offsets}}
+    with pytest.raises(StateError, match="offsets"):
+        read_stream(Source(Content(spoiled, {})))
