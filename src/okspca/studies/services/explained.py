@@ -1,7 +1,12 @@
 """What a reader must know to judge the agreement: conventions, and why numbers may differ."""
 
+import numpy as np
+
 from okspca.studies.page import Part
+from okspca.studies.services import published
+from okspca.studies.services.methods import CONTROL, NEVER
 from okspca.studies.services.results import Results
+from okspca.studies.workloads import SCHEDULES
 
 ALWAYS = (
     "Streams, maps and starts are drawn by the paper's laws from its seeds, but by another "
@@ -21,7 +26,34 @@ ALWAYS = (
 
 def explanations(paper: Results) -> list[Part]:
     """Say what always holds, and what this run found."""
-    return [*ALWAYS, *_selection(paper)]
+    return [*ALWAYS, *_directions(paper), *_selection(paper)]
+
+
+def _directions(paper: Results) -> list[Part]:
+    """Where another method is ahead than in the paper, say what decides it here."""
+    found: list[Part] = []
+    for regime, by_schedule in published.GROUPS.items():
+        for schedule, printed in by_schedule.items():
+            every = SCHEDULES[schedule].every
+            learning, adam, exact = (
+                paper.microseconds(regime, *of)
+                for of in ((NEVER, CONTROL), (schedule, "adam"), (schedule, "exact-on-request"))
+            )
+            if every is None or learning is None or adam is None or exact is None:
+                continue
+            ratio = float(np.median(paper.ratios(regime, schedule, "adam", "exact-on-request")))
+            if (ratio < 1.0) == (float(printed.median) < 1.0):
+                continue
+            solving = every * (exact - learning)
+            found.append(
+                f"{regime}, {schedule}: the paper has Adam ÷ exact at {printed.median}, here it is "
+                f"{ratio:.2f}. Learning takes {learning:,.0f} µs a row, Adam's upkeep "
+                f"{adam - learning:,.0f} more, and one decomposition {solving:,.0f}, "
+                f"which {every} rows share. The two meet where a decomposition costs {every} times "
+                "the upkeep; which side of that a machine is on depends on its library for "
+                "decompositions, not on the method."
+            )
+    return found
 
 
 def _selection(paper: Results) -> list[Part]:
