@@ -170,6 +170,7 @@ def test_merge_refuses_what_cannot_be_pooled() -> None:
     Phi, Psi, weights = rows()
     fading, other = CrossMoment(5, 3, forgetting=0.9), CrossMoment(5, 3, forgetting=0.9)
     fading.update(Phi, Psi, weights)
+    other.update(Phi[:-1], Psi[:-1], weights[:-1])
     with pytest.raises(MergeError, match="equal clocks"):
         fading.merge(other)
     with pytest.raises(MergeError, match="forgetting factor"):
