@@ -47,6 +47,7 @@ def test_every_page_is_in_the_contents() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.filterwarnings("ignore::okspca.errors.RankWarning")
+@pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
 def test_code_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if page in NEEDS_DATA:
         if "OKSPCA_DATA" not in os.environ and SHARED.is_dir():

@@ -1,6 +1,7 @@
 """Spark in local mode: exact, lazy, and without RDDs."""
 
 import inspect
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -31,11 +32,11 @@ SETTINGS: dict[str, Any] = {"n_random_features": 32, "random_state": 0}
 def spark() -> Iterator[Any]:
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("okspca tests")
     for name, value in {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
-        "spark.pyspark.python": sys.executable,
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",

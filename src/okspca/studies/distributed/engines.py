@@ -1,5 +1,6 @@
 """Dask and Spark against one sequential run of the same rows."""
 
+import os
 import sys
 import tempfile
 import time
@@ -127,13 +128,13 @@ def _blocks(folder: Path) -> Iterator[Any]:
 
 
 def _session() -> Any:
-    """Start Spark on two cores of this machine."""
+    """Start Spark on two cores of this machine; its workers run this Python."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = import_module("pyspark.sql").SparkSession.builder.master("local[2]")
     for name, value in {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "2g",
-        "spark.pyspark.python": sys.executable,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
     }.items():
