@@ -165,3 +165,21 @@ def test_copies_do_not_share_the_lane() -> None:
     assert (model.n_samples_seen_, twin.n_samples_seen_) == (51, 52)
     model.learn_one(X[51], float(Y[51]))
     np.testing.assert_array_equal(model.moment_.matrix(), twin.moment_.matrix())
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_rows_in_any_layout_are_learned_as_they_read(labels: bool) -> None:
+    random = np.random.RandomState(0)
+    X = random.standard_normal((120, 4))
+    y: list[Any] = (X[:, 0] > 0.0).tolist() if labels else X[:, 0].tolist()
+    fixed = X.copy()
+    fixed.setflags(write=False)
+    layouts = (X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], fixed, X.tolist())
+    models = []
+    for rows in layouts:
+        model = OKSPCA(1, n_random_features=32, random_state=0).fit(X[:40], np.array(y[:40]))
+        for i in range(40, 120):
+            model.learn_one(rows[i], y[i])
+        models.append(model.moment_.matrix())
+    for matrix in models[1:]:
+        np.testing.assert_array_equal(matrix, models[0])
