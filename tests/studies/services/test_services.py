@@ -15,6 +15,7 @@ from okspca.studies.services.accounting import geometry
 from okspca.studies.services.claims import claim_in
 from okspca.studies.services.compare import compare
 from okspca.studies.services.frontier import points
+from okspca.studies.services.launch import timed_in_a_process
 from okspca.studies.services.methods import ANCHOR, delivered, make_server, methods_of
 from okspca.studies.services.plan import QUICK_ROWS, Plan
 from okspca.studies.services.quality import quality_rows, walk_of
@@ -128,6 +129,20 @@ def test_timed_rows_hold_what_the_pass_measures(part: str) -> None:
         assert row["batches"] == 1
         assert 0.0 < row["query_median"] <= row["query_max"]
         assert row["batch_median"] * QUICK_ROWS > row["query_median"]
+
+
+def test_whole_streams_of_one_job_run_in_copies_in_their_order() -> None:
+    where = {"part": "A0", "regime": "C2", "seed": 6200, "method": "adam"}
+    cells = [{**where, "schedule": name} for name in ("every-10", "every-1", "never")]
+    rows = timed_in_a_process("paper", cells, QUICK_ROWS, None)
+    assert [row["requests"] for row in rows] == [5, QUICK_ROWS, 0]
+
+
+def test_a_timed_process_that_fails_says_why() -> None:
+    where = {"part": "A0", "regime": "C2", "seed": 6200, "schedule": "every-1"}
+    cells = [{**where, "method": "adam"}, {**where, "method": "nonesuch"}]
+    with pytest.raises(RuntimeError, match="nonesuch"):
+        timed_in_a_process("paper", cells, QUICK_ROWS, None)
 
 
 def _timed(method: str, seed: int, wall: float) -> Row:

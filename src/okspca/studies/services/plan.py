@@ -2,8 +2,8 @@
 
 A cell is one measurement; cells that share a process or a walk form a group::
 
-    A0   regime, schedule, seed, method (and repeat)   paper: a process each
-                                                       ours: a process per regime, seed, method
+    A0   regime, schedule, seed, method (and repeat)   a process each; ours: forked from one per
+                                                       regime and seed that has loaded the kernels
     B    regime, schedule, seed, method                paper: a process per regime, schedule, seed
                                                        ours: a process per regime and seed
     C    regime, seed, method                          a walk per regime and seed
@@ -93,12 +93,10 @@ class Plan:
         for seed in self.seeds:
             for regime in self.regimes:
                 cells = self._timed_cells(regime, seed)
-                if self.quick:
+                if self.quick or self.build == "ours":
                     groups.append(cells)
-                elif self.build == "paper":
-                    groups += [[cell] for cell in cells]
                 else:
-                    groups += _grouped(cells, "method")
+                    groups += [[cell] for cell in cells]
             if seed == REPEATED[2]:
                 groups += self._repeats()
         return groups
