@@ -68,12 +68,17 @@ def seeds() -> list[bytes]:
         OKSPCA(1, solver="projected-gradient", standardize=None, **small).fit(X, X),
         OKSPCA(1, input_map=IdentityMap(2), target_map=IdentityMap(1)).fit(X, X[:, 0]),
         held_back.partial_fit(X, labels),
+        OKSPCA(1, objective="whitened", window=32, target_features="chebyshev", **small).fit(
+            X, X[:, 0]
+        ),
+        OKSPCA(1, relevance="low-rank", **small).partial_fit(X, X[:, 0]),
     ]
     record = StreamRecord(("rows.csv",), "y", ("a", "b"), "skip", 70)
     full = record._replace(
         encodings=(Encoding("number"), Encoding("one-hot", ("u", "v"))),
         history=(Moment(64.0, 0.5, 1.0, 1.0), Moment(70.0, 0.5, 1.0, 1.0, 0.4, 0.3)),
         evaluation=Evaluation.start(6, 3),
+        offsets=(("rows", 0, 40), ("rows", 1, 30)),
     )
     return [*map(model_bytes, models), *(model_bytes(models[0], each) for each in (record, full))]
 

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import load
 
 from okspca import OKSPCA, StateError
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.fuzzing import run, seeds
 from okspca.state.container import sealed, unpack
-from okspca.state.mutations import _header, _resealed
+from okspca.state.mutations import _assembled, _fields, _header, _resealed
 
 
 def test_two_thousand_spoiled_files_are_refused(tmp_path: Path) -> None:
@@ -35,7 +36,39 @@ def test_every_single_byte_counts() -> None:
 
 def test_a_newer_format_says_so() -> None:
     whole = seeds()[0]
-    newer = whole.replace(rb"{\"format\":1,", rb"{\"format\":2,", 1)
+    newer = whole.replace(rb"{\"format\":2,", rb"{\"format\":3,", 1)
     newer = sealed(newer.replace(_header(whole)["sha256"].encode(), b"0" * 64, 1))
-    with pytest.raises(StateError, match="not of format version 1; use the okspca that wrote it"):
+    with pytest.raises(
+        StateError, match="not of format version 1 to 2; use the okspca"
+    ):
         unpack(newer)
+
+
+def test_every_field_counts() -> None:
+    """Also those that files need not have: one that is lost must not pass for one never written."""
+    for whole in seeds():
+        n_places = len(list(_fields(_header(whole)["state"])))
+        for place in range(n_places):
+            header = _header(whole)
+            holder, key = list(_fields(header["state"]))[place]
+            del holder[key]
+            with pytest.raises(StateError):
+                model_from(OKSPCA, _assembled(header, load(whole)))
+
+
+def test_a_newer_file_cannot_pass_for_an_older_one() -> None:
+    whole = seeds()[0]
+    header = {**_header(whole), "format": 1}
+    with pytest.raises(StateError, match="incomplete"):
+        unpack(_assembled(header, load(whole)))
+
+
+def test_a_header_made_to_be_deep_is_refused_in_one_sentence() -> None:
+    whole = seeds()[0]
+    header = _header(whole)
+    holder = header["state"]
+    for _ in range(900):
+        holder["deeper"] = {}
+        holder = holder["deeper"]
+    with pytest.raises(StateError):
+        model_from(OKSPCA, _assembled(header, load(whole)))

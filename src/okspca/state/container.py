@@ -3,12 +3,14 @@ r"""The bytes of a state file: a safetensors file whose metadata hold our header
 The metadata have one entry, ``okspca``, with strict JSON (no duplicate keys, NaN or infinity)::
 
     format   the version of the format, a whole number
+    fields   how many fields all objects of the state have together (from version 2 on)
     sha256   digest of the whole file, taken with 64 zeros in place of the digest itself
     state    what the tensors mean
 
 The digest covers every byte, padding included, so a file that was changed anywhere is refused.  A
 file that lies with a right digest meets the checks of :mod:`okspca.state.fields`: nothing is sized
-by a number in the header, only by tensors that are really there.
+by a number in the header, only by tensors that are really there.  Some fields are written only
+where they say something; the count of fields tells one that was never there from one that is lost.
 
 What reading may allocate is bounded by :func:`allocation_limit`: a few copies of the file, which
 has at most ``MAX_FILE`` bytes, and Python objects in proportion to the header, which has at most
@@ -27,12 +29,13 @@ from safetensors.numpy import save as save_tensors
 
 from okspca.errors import StateError
 
-ENTRY, VERSION = "okspca", 1
+ENTRY, VERSION = "okspca", 2
 MAX_FILE = 4 << 30
 MAX_HEADER = 4 << 20
 FILE_FACTOR, HEADER_FACTOR, SPARE = 5, 64, 1 << 20
 LENGTH_BYTES = 8
-_FIELDS = {"format", "sha256", "state"}
+#: Entries of the header by the version of the format.
+_ENTRIES = {1: {"format", "sha256", "state"}, 2: {"format", "fields", "sha256", "state"}}
 _NO_DIGEST = "0" * 64
 _DTYPES = (np.dtype(np.float64), np.dtype(np.int64))
 
@@ -56,7 +59,12 @@ class Content(NamedTuple):
 
 def pack(content: Content) -> bytes:
     """Write header and tensors as the bytes of a file."""
-    header = {"format": VERSION, "sha256": _NO_DIGEST, "state": content.header}
+    header = {
+        "format": VERSION,
+        "fields": n_fields(content.header),
+        "sha256": _NO_DIGEST,
+        "state": content.header,
+    }
     try:
         text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as failure:
@@ -80,14 +88,31 @@ def sealed(data: bytes) -> bytes:
 def unpack(data: bytes) -> Content:
     """Check the bytes of a file and return what it holds; the tensors are private copies."""
     header = _header(data)
-    if type(header["format"]) is not int or header["format"] != VERSION:
-        message = f"it is not of format version {VERSION}; use the okspca that wrote it or newer."
-        raise StateError(message)
     digest = str(header["sha256"])
     if sha256(data.replace(_field(digest), _field(_NO_DIGEST), 1)).hexdigest() != digest:
         message = "its content does not match its checksum: the file was damaged or changed."
         raise StateError(message)
-    return Content(_object(header["state"]), _tensors(data))
+    state = _object(header["state"])
+    if header.get("fields", n_fields(state)) != n_fields(state):
+        message = "its header has lost or gained a field: the file was damaged or changed."
+        raise StateError(message)
+    return Content(state, _tensors(data))
+
+
+def n_fields(header: dict[str, Any]) -> int:
+    """Count the fields of an object and of all objects inside it.
+
+    Examples
+    --------
+    >>> n_fields({"rows": 3, "map": {"kind": "identity"}})
+    3
+    """
+    counted, waiting = 0, [header]
+    while waiting:  # a loop: a header made to be deep must not exhaust the stack
+        values = waiting.pop().values()
+        counted += len(values)
+        waiting.extend(value for value in values if isinstance(value, dict))
+    return counted
 
 
 def header_length(data: bytes) -> int:
@@ -135,7 +160,11 @@ def _header(data: bytes) -> dict[str, Any]:
         raise StateError(message)
     text = metadata[ENTRY]
     header = _object(strict_json(text) if isinstance(text, str) else None)
-    if set(header) != _FIELDS:
+    version = header.get("format")
+    if type(version) is not int or version not in _ENTRIES:
+        message = f"it is not of format version 1 to {VERSION}; use the okspca that wrote it."
+        raise StateError(message)
+    if set(header) != _ENTRIES[version]:
         message = "its header is incomplete: the file was damaged."
         raise StateError(message)
     return header
