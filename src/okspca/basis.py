@@ -1,8 +1,8 @@
 """The answer to a request: a basis that says what it is worth."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -58,8 +58,7 @@ class Drift:
         return self.angles[0] if self.angles else 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
+class Basis(NamedTuple):
     """An orthonormal basis with its rank, freshness, status and certificate.
 
     Attributes
@@ -110,28 +109,13 @@ class Basis:
         return cls(*copies, built_at, age, Status.VALID, certificate)
 
     @classmethod
-    def fresh(
-        cls,
-        vectors: Floats,
-        singular_values: Floats,
-        t: int,
-        certificate: Certificate | None,
-    ) -> Self:
-        """Make a valid basis from arrays that nobody else holds; they become read-only."""
-        vectors.setflags(write=False)
-        singular_values.setflags(write=False)
-        # Past the constructor: it sets every field of a frozen class by a call of its own.
-        basis = object.__new__(cls)
-        fields = {
-            "vectors": vectors,
-            "singular_values": singular_values,
-            "built_at": t,
-            "age": 0,
-            "status": _VALID,
-            "certificate": certificate,
-        }
-        object.__setattr__(basis, "__dict__", fields)
-        return basis
+    def fresh(cls, packed: Floats, t: int, certificate: Certificate | None) -> Self:
+        """Make a valid basis from a read-only array that nobody else holds.
+
+        ``packed`` holds the columns, with their singular values as a last row.
+        """
+        # Past the constructor, which takes longer than the rest of this function.
+        return tuple.__new__(cls, (packed[:-1], packed[-1], t, 0, _VALID, certificate))
 
     @classmethod
     def missing(cls, n_features: int, status: Status, *, built_at: int, age: int = 0) -> Self:
@@ -143,6 +127,18 @@ class Basis:
     def not_initialised(cls, n_features: int) -> Self:
         """Make the answer of a model that cannot have a basis yet."""
         return cls.missing(n_features, Status.NOT_INITIALISED, built_at=0)
+
+    def __eq__(self, other: object) -> bool:
+        """An answer equals itself only; compare spans with :meth:`drift_from`."""
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        """As :meth:`__eq__`."""
+        return self is not other
+
+    def __hash__(self) -> int:
+        """By identity, as :meth:`__eq__`."""
+        return id(self)
 
     def __repr__(self) -> str:
         """One line instead of pages of numbers."""
@@ -178,7 +174,7 @@ class Basis:
         # The old columns are orthogonal directions of the moment, so squared norms mix by squares.
         shares = (self.vectors.T @ turned) ** 2
         norms = np.sqrt(shares.T @ self.singular_values**2)
-        return replace(self, vectors=frozen(turned), singular_values=frozen(norms))
+        return self._replace(vectors=frozen(turned), singular_values=frozen(norms))
 
     def drift_from(self, earlier: Self) -> Drift:
         """Measure how far this span is from an earlier one; their ranks may differ."""

@@ -15,7 +15,8 @@ import numpy as np
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.moments import CrossMoment
 from okspca.moments.arrays import EncodedRows, MomentArrays, add_row
-from okspca.numerics.arrays import LARGEST_VALUE, Floats
+from okspca.numerics.addresses import matrix_at, table_of, vector_at
+from okspca.numerics.arrays import LARGEST_VALUE, Floats, Integers
 from okspca.numerics.compiled import bound, compiled
 from okspca.numerics.cosine import cosine_row
 from okspca.standardize import (
@@ -77,20 +78,22 @@ class Lane:
             LARGEST_VALUE,
         )
         side, psi, dropped = _side(*inputs), np.zeros(width), np.zeros(1)
-        arguments = (side, moment.arrays, settings)
-        scratch = psi, np.empty(D), np.empty(width), dropped
+        arrays = [*_flat(side), *moment.arrays, psi, np.empty(D), np.empty(width), dropped]
+        arrays.append(np.array([*settings.rule, *settings[1:]]))
         self.rows = EncodedRows(side.features[None], psi[None], np.ones(1), dropped)
         if isinstance(targets[1], OneHotMap):
-            rest = (*arguments, scratch)
-            self.learn = partial(bound(learn_label, *rest, self.x, 0), *rest)
+            self._arrays = arrays
+            table = table_of(arrays)
+            self.learn = partial(bound(learn_label, table, self.x, 0), table)
             return
         y = np.zeros(targets[1].n_inputs)
         directions = np.zeros((0, 1)) if compression is None else compression.directions[:width]
         target_side = _side(*targets)  # type: ignore[arg-type]
         if compression is None:
             self.rows = self.rows._replace(coordinates=target_side.features[None])
-        given = (*arguments, target_side, directions.copy(), scratch, y)
-        kernel = partial(bound(learn_numbers, *given, self.x), *given)
+        self._arrays = [*arrays, *_flat(target_side), directions.copy(), y]
+        table = table_of(self._arrays)
+        kernel = partial(bound(learn_numbers, table, self.x), table)
         everything = 0 if y.size == 1 else slice(None)  # a single number is put in faster
 
         def learn(x: Floats, target: LeanTarget) -> int:
@@ -140,6 +143,11 @@ class FrontArrays(NamedTuple):
     features: Floats
 
 
+def _flat(side: FrontArrays) -> list[Floats]:
+    """The arrays of one side, in the order of :func:`front_at`."""
+    return [*side.state, *side[1:]]
+
+
 class LaneSettings(NamedTuple):
     """Numbers that do not change along a stream."""
 
@@ -148,6 +156,42 @@ class LaneSettings(NamedTuple):
     standardizer_forgetting: float
     tolerance: float
     largest: float
+
+
+#: Where things begin in the table of arrays; a side takes seven places, a moment four.
+INPUTS, MOMENT, SCRATCH, SETTINGS, TARGETS, DIRECTIONS, RESPONSE = 0, 7, 11, 15, 16, 23, 24
+
+
+@compiled
+def front_at(table: Integers, start: int) -> FrontArrays:
+    """One side, from the table."""
+    return FrontArrays(
+        StandardizerArrays(
+            vector_at(table, start), vector_at(table, start + 1), vector_at(table, start + 2)
+        ),
+        matrix_at(table, start + 3),
+        vector_at(table, start + 4),
+        vector_at(table, start + 5),
+        vector_at(table, start + 6),
+    )
+
+
+@compiled
+def moment_at(table: Integers) -> MomentArrays:
+    """The moment, from the table."""
+    return MomentArrays(
+        matrix_at(table, MOMENT),
+        vector_at(table, MOMENT + 1),
+        vector_at(table, MOMENT + 2),
+        vector_at(table, MOMENT + 3),
+    )
+
+
+@compiled
+def settings_at(table: Integers) -> LaneSettings:
+    """The settings, from the table."""
+    n = vector_at(table, SETTINGS)
+    return LaneSettings(VarianceRule(n[0], n[1], n[2]), n[3], n[4], n[5], n[6])
 
 
 @compiled
@@ -171,42 +215,32 @@ def is_usable(x: Floats, largest: float) -> bool:
 
 
 @compiled
-def learn_label(
-    inputs: FrontArrays,
-    moment: MomentArrays,
-    settings: LaneSettings,
-    scratch: tuple[Floats, Floats, Floats, Floats],
-    x: Floats,
-    column: int,
-) -> int:
+def learn_label(table: Integers, x: Floats, column: int) -> int:
     """Learn a row with the label of a column."""
-    psi, left, right, _ = scratch
+    settings, psi = settings_at(table), vector_at(table, SCRATCH)
     if column >= psi.shape[0] or not is_usable(x, settings.largest):
         return DECLINED
+    inputs = front_at(table, INPUTS)
     front(inputs, x, settings.rule)
     for j in range(psi.shape[0]):
         psi[j] = 1.0 if j == column else 0.0
-    add_row(moment, inputs.features, psi, (1.0, settings.forgetting, 0.0), left, right)
+    weights = 1.0, settings.forgetting, 0.0
+    left, right = vector_at(table, SCRATCH + 1), vector_at(table, SCRATCH + 2)
+    add_row(moment_at(table), inputs.features, psi, weights, left, right)
     learn_row(inputs.state, x, 1.0, settings.standardizer_forgetting)
     return LEARNED_CONSTANT if varies_by_rounding(inputs.state) else LEARNED
 
 
 @compiled
-def learn_numbers(
-    inputs: FrontArrays,
-    moment: MomentArrays,
-    settings: LaneSettings,
-    targets: FrontArrays,
-    directions: Floats,
-    scratch: tuple[Floats, Floats, Floats, Floats],
-    y: Floats,
-    x: Floats,
-) -> int:
+def learn_numbers(table: Integers, x: Floats) -> int:
     """Learn a row with a numeric response; without directions, the target is not compressed."""
+    settings, y = settings_at(table), vector_at(table, RESPONSE)
     if not (is_usable(x, settings.largest) and is_usable(y, settings.largest)):
         return DECLINED
-    psi, left, right, dropped = scratch
+    inputs, targets = front_at(table, INPUTS), front_at(table, TARGETS)
+    psi, dropped = vector_at(table, SCRATCH), vector_at(table, SCRATCH + 3)
     front(targets, y, settings.rule)
+    directions = matrix_at(table, DIRECTIONS)
     if directions.shape[0] > 0:
         square, dropped[0] = _encode(targets.features, directions, psi)
         if not dropped[0] <= settings.tolerance * settings.tolerance * square:
@@ -214,7 +248,9 @@ def learn_numbers(
     else:
         psi = targets.features
     front(inputs, x, settings.rule)
-    add_row(moment, inputs.features, psi, (1.0, settings.forgetting, dropped[0]), left, right)
+    weights = 1.0, settings.forgetting, dropped[0]
+    left, right = vector_at(table, SCRATCH + 1), vector_at(table, SCRATCH + 2)
+    add_row(moment_at(table), inputs.features, psi, weights, left, right)
     learn_row(inputs.state, x, 1.0, settings.standardizer_forgetting)
     learn_row(targets.state, y, 1.0, settings.standardizer_forgetting)
     is_constant = varies_by_rounding(inputs.state) or varies_by_rounding(targets.state)

@@ -279,19 +279,19 @@ def test_the_certificate_of_a_combination_is_never_violated_and_hardly_weaker() 
         n_summed = sum(Ct.shape)
         arguments = rows @ Ct.T, coefficients, found_sigma**2, n_summed, sizes
         combined = bounds_of_combination(*arguments)
-        certificate = certificate_from(combined, 1.0)
+        certificate = certificate_from(combined)
         rho, distance = measured(rows, Ct, sigma, exact)
         assert certificate.rho_lower <= rho + 1e-14
         if certificate.distance_upper is not None:
             assert distance <= certificate.distance_upper
         direct = bounds(Ct, rows, found_sigma**2, sizes)
-        assert combined[3] >= direct[3]
+        assert combined[4] >= direct[4]
         assert combined[1] == direct[1]
         # The residual allowance of the direct way is 4 (D + w + p) eps.
         assert combined[2] <= 3.0 * direct[2]
         # Coefficients that did not make these rows prove nothing about them.
         wrong = bounds_of_combination(rows @ Ct.T, -coefficients, *arguments[2:])
-        assert wrong[3] > 0.1 * combined[0] * found_sigma[rows.shape[0] - 1] ** 2 / sizes[0]
+        assert wrong[4] > 0.1 * combined[0] * found_sigma[rows.shape[0] - 1] ** 2 / sizes[0]
     assert answered > 500
 
 

@@ -43,6 +43,8 @@ from okspca.numerics.symmetric import diagonalise
 EPS = float(np.finfo(np.float64).eps)
 UNPROVEN = -1.0
 _RIGHT_ANGLE = math.sqrt(2.0)
+#: The values of a :class:`Certificate` as kernels return them, with ``UNPROVEN`` for None.
+Bounds = tuple[float, float, float, float, float]
 
 
 class Certificate(NamedTuple):
@@ -111,23 +113,21 @@ def certify(
     return certificate_from(bounds(*contiguous, (square(contiguous[0]), dropped)), scale)
 
 
-def certificate_from(numbers: tuple[float, float, float, float], scale: float) -> Certificate:
-    """Dress what :func:`bounds` returned."""
-    rho, gap, distance, residual = numbers
+def certificate_from(numbers: Bounds, scale: float = 1.0) -> Certificate:
+    """Dress what :func:`bounds` returned; ``scale``: what C̄ was divided by."""
+    rho, gap, distance, angle, residual = numbers
+    if angle != UNPROVEN and scale == 1.0:
+        # Past the constructor, which takes longer than the rest of this function.
+        return tuple.__new__(Certificate, numbers)
     if gap == UNPROVEN:
         return Certificate(rho, None, None, None, residual)
-    angle = None
-    if distance < _RIGHT_ANGLE:
-        angle = math.degrees(math.asin(distance / _RIGHT_ANGLE))
-    # Past the constructor, which takes longer than the rest of this function.
-    return tuple.__new__(Certificate, (rho, gap * scale * scale, distance, angle, residual))
+    proven = None if angle == UNPROVEN else angle
+    return Certificate(rho, gap * scale * scale, distance, proven, residual)
 
 
 @compiled
-def bounds(
-    Ct: Floats, rows: Floats, ritz: Floats, sizes: tuple[float, float]
-) -> tuple[float, float, float, float]:
-    """Bounds on rho, gap and distance (``UNPROVEN`` without one), and the relative residual.
+def bounds(Ct: Floats, rows: Floats, ritz: Floats, sizes: tuple[float, float]) -> Bounds:
+    """Bounds on rho, gap, distance and angle (``UNPROVEN`` without one); relative residual.
 
     ``sizes`` holds ``||C̄||_F^2`` and the norm of what was dropped from it.  Rows of C̄ transposed
     that hold no more than a rounding error of that square may be missing from ``Ct``.
@@ -146,7 +146,7 @@ def bounds_of_combination(
     ritz: Floats,
     n_summed: int,
     sizes: tuple[float, float],
-) -> tuple[float, float, float, float]:
+) -> Bounds:
     """As :func:`bounds`, for a basis that was made as a combination of the columns of C̄.
 
     With U^T = W C̄^T up to rounding, where W are the ``coefficients``, and P = U^T C̄ as computed
@@ -172,7 +172,7 @@ def bounds_of_combination(
 @compiled
 def bounds_from(
     small: Floats, residual: float, ritz: Floats, n_summed: int, sizes: tuple[float, float]
-) -> tuple[float, float, float, float]:
+) -> Bounds:
     """As :func:`bounds`, given what it computes.
 
     ``small`` is ``U^T M U``, ``residual`` at least ``||M U - U small||_F``, ``n_summed`` the number
@@ -197,15 +197,18 @@ def bounds_from(
     rho = min(max(captured / best, 0.0), 1.0)
     gap = inside - noise - (outside + tail)
     if gap <= 0.0 or captured <= 0.0:
-        return rho, UNPROVEN, UNPROVEN, residual / total
+        return rho, UNPROVEN, UNPROVEN, UNPROVEN, residual / total
     upper = np.sqrt(2.0 * max(best - captured, 0.0) / gap)
     separation = _smallest_eigenvalue(small, outside + tail) - noise - (outside + tail)
     if separation > 0.0:
         upper = min(upper, np.sqrt(2.0) * (residual + noise) / separation)
     upper = min(upper, np.sqrt(2.0 * q))
+    angle = UNPROVEN
+    if upper < _RIGHT_ANGLE:
+        angle = np.degrees(np.arcsin(upper / _RIGHT_ANGLE))
     rho = max(rho, 1.0 - 0.5 * (ritz[0] + tail) * upper * upper / captured)
     # One step down, so that the last rounding cannot turn a bound below one into one.
-    return rho * (1.0 - EPS), gap, upper, residual / total
+    return rho * (1.0 - EPS), gap, upper, angle, residual / total
 
 
 @compiled

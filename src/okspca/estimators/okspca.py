@@ -4,7 +4,6 @@ import copy
 import warnings
 import weakref
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
@@ -381,7 +380,7 @@ class OKSPCA(
             basis = pipeline.read(Pipeline.request if certify else Pipeline.request_uncertified)
         else:
             basis = pipeline.read(Pipeline.maintained)
-            basis = basis if certify else replace(basis, certificate=None)
+            basis = basis if certify else basis._replace(certificate=None)
         return basis if align_to is None else basis.aligned_to(align_to)
 
     def diagnose(self) -> SameTargetReport:

@@ -6,6 +6,7 @@ from okspca.basis import Basis, Status
 from okspca.diagnostics.certificate import (
     EPS,
     UNPROVEN,
+    Bounds,
     Certificate,
     bounds,
     certificate_from,
@@ -14,6 +15,7 @@ from okspca.diagnostics.certificate import (
 from okspca.errors import NumericalError
 from okspca.moments import MomentArrays, Target
 from okspca.moments.arrays import WEIGHT, dropped_norm, rounding_level
+from okspca.numerics.addresses import read_only
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import Leading, within_span
@@ -21,8 +23,9 @@ from okspca.numerics.orthonormal import fix_signs, is_finite, signed_qr
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.sums import row_squares, rows_above
 
-#: Columns, singular values and the numbers of the certificate, as kernels return them.
-Solution = tuple[Floats, Floats, tuple[float, float, float, float]]
+#: What kernels return: columns with their singular values in a last row, and the certificate.  One
+#: array, as handing one over takes longer than dividing it.
+Solution = tuple[Floats, Bounds]
 # Between these magnitudes squares of the moment neither overflow nor lose digits.
 SAFE_SMALLEST, SAFE_LARGEST = 1e-100, 1e100
 NEGLIGIBLE = 0.25 * EPS
@@ -74,9 +77,9 @@ def no_target(target: Target, t: int) -> Basis:
 
 
 def fresh_basis(solution: Solution, t: int) -> Basis:
-    """Dress what :func:`solution_from` made."""
-    vectors, values, numbers = solution
-    return Basis.fresh(vectors, values, t, certificate_from(numbers, 1.0))
+    """Dress what a kernel found."""
+    packed, numbers = solution
+    return Basis.fresh(packed, t, certificate_from(numbers))
 
 
 @compiled
@@ -120,24 +123,24 @@ def dropped_sum(moment: MomentArrays) -> float:
 
 @compiled
 def certified(
-    moment: MomentArrays, rows: Floats, ritz: Floats, numbers: tuple[float, float, float, float]
+    moment: MomentArrays, rows: Floats, ritz: Floats, numbers: Bounds
 ) -> tuple[bool, Solution]:
     """Bring a block and its bounds from the units of the sums to those of C̄."""
     q, D = rows.shape
     weight = moment.totals[WEIGHT]
-    rho, gap, distance, residual = numbers
+    rho, gap, distance, angle, residual = numbers
     if gap != UNPROVEN:
         gap /= weight * weight
-    vectors, values = np.empty((D, q)), np.empty(q)
-    for i in range(q):
-        values[i] = np.sqrt(ritz[i]) / weight
+    packed = np.empty((D + 1, q))
     for j in range(D):
         for i in range(q):
-            vectors[j, i] = rows[i, j]
-    return is_finite(rows), (vectors, values, (rho, gap, distance, residual))
+            packed[j, i] = rows[i, j]
+    for i in range(q):
+        packed[D, i] = np.sqrt(ritz[i]) / weight
+    return is_finite(rows), (read_only(packed), (rho, gap, distance, angle, residual))
 
 
 @compiled
 def no_solution() -> tuple[bool, Solution]:
     """What a kernel returns where it leaves the answer to the general path."""
-    return False, (np.empty((0, 0)), np.empty(0), (0.0, 0.0, 0.0, 0.0))
+    return False, (read_only(np.empty((1, 0))), (0.0, 0.0, 0.0, 0.0, 0.0))

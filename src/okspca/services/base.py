@@ -5,7 +5,7 @@ state that :meth:`Service.start` makes and that the pipeline keeps.  A request o
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from okspca.basis import Basis
@@ -75,7 +75,7 @@ class Service(ABC, Generic[StateT]):
 
     def serve_uncertified(self, state: StateT, moment: CrossMoment, t: int) -> Basis:
         """Answer without a certificate; a service may save the work for it."""
-        return replace(self.serve(state, moment, t), certificate=None)
+        return self.serve(state, moment, t)._replace(certificate=None)
 
     def objection(self, *, labels: bool, n_targets: int) -> str | None:
         """Say why this service cannot serve such a target, or return None."""

@@ -75,7 +75,8 @@ class Exact(Service[WarmBlockState]):
     def serve(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
         """Answer by one compiled call where the moment is narrow and well separated."""
         arrays = moment.arrays
-        if self._is_wide(state, arrays.sums.shape[0]):
+        width = arrays.sums.shape[0]
+        if width > NARROW and self._is_wide(state, width):
             return self.block.serve(state, moment, t)
         if not moment.is_constant:
             found, solution = _bound_solve(arrays, state.n_components, True)
@@ -87,9 +88,9 @@ class Exact(Service[WarmBlockState]):
         """As :meth:`serve`, without the work for the certificate."""
         arrays = moment.arrays
         if not moment.is_constant and not self._is_wide(state, arrays.sums.shape[0]):
-            found, (vectors, values, _) = _bound_solve(arrays, state.n_components, False)
+            found, (packed, _) = _bound_solve(arrays, state.n_components, False)
             if found:
-                return Basis.fresh(vectors, values, t, None)
+                return Basis.fresh(packed, t, None)
         return super().serve_uncertified(state, moment, t)
 
     def _is_wide(self, state: WarmBlockState, width: int) -> bool:
@@ -106,7 +107,7 @@ def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool
     found, sigma, rows, coefficients = gram_leading(sums, n_components)
     if not found:
         return no_solution()
-    ritz, numbers = sigma * sigma, (0.0, UNPROVEN, UNPROVEN, 0.0)
+    ritz, numbers = sigma * sigma, (0.0, UNPROVEN, UNPROVEN, UNPROVEN, 0.0)
     if certify:
         sizes = total, dropped_sum(moment)
         projected = row_products(rows, sums)
