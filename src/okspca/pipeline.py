@@ -27,7 +27,7 @@ from okspca.moments.arrays import Change, EncodedRows
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.scratch import scratch
-from okspca.numerics.sparse import largest_magnitude
+from okspca.numerics.sparse import largest_entry
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import aligned
 from okspca.reading import Readable
@@ -349,7 +349,7 @@ class Pipeline(Readable):
         if type(feature_map) is FourierMap:
             shape = Z.shape[0], feature_map.n_features
             features = feature_map.fill(Z, scratch(f"{side} features", shape))
-            if largest_magnitude(Z) <= LARGEST_VALUE:
+            if largest_entry(Z) <= LARGEST_VALUE:
                 return features
         else:
             features = feature_map.transform(Z)

@@ -108,7 +108,47 @@ class Standardizer(ABC):
         return None
 
 
-class CausalStandardizer(Standardizer):
+class RunningStandardizer(Standardizer):
+    """Means and variances of columns, kept as rows go by.
+
+    Examples
+    --------
+    >>> issubclass(CausalStandardizer, RunningStandardizer)
+    True
+    """
+
+    def __init__(self, n_features: int, rule: VarianceRule) -> None:
+        self.rule = rule
+        self.mean = np.zeros(n_features)
+        self.variance = np.zeros(n_features)
+        self.counts = np.zeros(2)
+
+    @abstractmethod
+    def whole(self) -> StandardizerArrays:
+        """Means and variances of the columns as they stand."""
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of columns it takes."""
+        return int(self.mean.shape[0])
+
+    @property
+    def rows(self) -> int:
+        """Number of rows learned."""
+        return int(self.counts[ROWS])
+
+    def scale(self) -> Floats:
+        """Return what each column is divided by: its standard deviation, or one."""
+        divisor = np.empty_like(self.mean)
+        divisors(self.whole(), self.rule, divisor)
+        return divisor
+
+    def is_constant(self) -> bool:
+        """Tell whether every column varies at rounding level only."""
+        return varies_by_rounding(self.whole())
+
+
+class CausalStandardizer(RunningStandardizer):
     """Running mean and variance, used before they are updated.
 
     Parameters
@@ -136,36 +176,17 @@ class CausalStandardizer(Standardizer):
     def __init__(
         self, n_features: int, rule: VarianceRule = RELATIVE, forgetting: float = 1.0
     ) -> None:
-        self.rule = rule
+        super().__init__(n_features, rule)
         self.forgetting = forgetting
-        self.mean = np.zeros(n_features)
-        self.variance = np.zeros(n_features)
-        self.counts = np.zeros(2)
-
-    @property
-    def n_features(self) -> int | None:
-        """Number of columns it takes."""
-        return int(self.mean.shape[0])
 
     @property
     def count(self) -> float:
         """Total weight learned, after forgetting."""
         return float(self.counts[WEIGHT])
 
-    @property
-    def rows(self) -> int:
-        """Number of rows learned."""
-        return int(self.counts[ROWS])
-
     def transform(self, X: Floats) -> Floats:
         """Standardise rows with the present state; learn nothing."""
         return (X - self.mean) / self.scale()
-
-    def scale(self) -> Floats:
-        """Return what each coordinate is divided by: its standard deviation, or one."""
-        divisor = np.empty_like(self.mean)
-        divisors(self.arrays, self.rule, divisor)
-        return divisor
 
     def scan(self, X: Floats, weights: Floats) -> Floats:
         """Standardise each row with the rows before it, then learn it."""
@@ -177,6 +198,10 @@ class CausalStandardizer(Standardizer):
     def arrays(self) -> StandardizerArrays:
         """The live arrays, for kernels that change them in place."""
         return StandardizerArrays(self.mean, self.variance, self.counts)
+
+    def whole(self) -> StandardizerArrays:
+        """Means and variances of the columns: those it keeps."""
+        return self.arrays
 
     def merge(self, other: Self) -> None:
         """Pool the means and variances of two disjoint sets of rows (Chan's formula)."""
@@ -191,10 +216,6 @@ class CausalStandardizer(Standardizer):
             self.mean = pooled_mean(self.mean, other.mean, share)
         self.counts[WEIGHT] = total
         self.counts[ROWS] += other.rows
-
-    def is_constant(self) -> bool:
-        """Tell whether every coordinate varies at rounding level only."""
-        return varies_by_rounding(self.arrays)
 
 
 class FrozenStandardizer(Standardizer):

@@ -24,15 +24,14 @@ from okspca.standardize import (
     WEIGHT,
     CausalStandardizer,
     FrozenStandardizer,
-    Standardizer,
+    RunningStandardizer,
     StandardizerArrays,
     VarianceRule,
     divisors,
-    varies_by_rounding,
 )
 
 
-class SparseStandardizer(Standardizer):
+class SparseStandardizer(RunningStandardizer):
     """Running variances of sparse columns, used to scale before they are updated.
 
     Parameters
@@ -62,35 +61,16 @@ class SparseStandardizer(Standardizer):
     """
 
     def __init__(self, n_features: int, rule: VarianceRule = RELATIVE) -> None:
-        self.rule = rule
+        super().__init__(n_features, rule)
         self.weights = np.zeros(n_features)
-        self.mean = np.zeros(n_features)
-        self.variance = np.zeros(n_features)
-        self.counts = np.zeros(2)
-
-    @property
-    def n_features(self) -> int | None:
-        """Number of columns it takes."""
-        return int(self.mean.shape[0])
-
-    @property
-    def rows(self) -> int:
-        """Number of rows learned."""
-        return int(self.counts[ROWS])
 
     def whole(self) -> StandardizerArrays:
         """Means and variances of the whole columns, zeros included."""
         total = max(float(self.counts[WEIGHT]), np.finfo(np.float64).tiny)
         share = self.weights / total
         zeros = np.zeros_like(self.mean)
-        variance = pooled_variance(zeros, self.variance, self.mean, share)  # type: ignore[arg-type]
+        variance = pooled_variance(zeros, self.variance, self.mean, share)
         return StandardizerArrays(share * self.mean, variance, self.counts)
-
-    def scale(self) -> Floats:
-        """Return what each column is divided by: its standard deviation, or one."""
-        divisor = np.empty_like(self.mean)
-        divisors(self.whole(), self.rule, divisor)
-        return divisor
 
     def transform(self, X: Any) -> Any:
         """Scale rows with the present state; learn nothing."""
@@ -117,10 +97,6 @@ class SparseStandardizer(Standardizer):
         self.mean = pooled_mean(self.mean, other.mean, share)
         self.weights = total
         self.counts = self.counts + other.counts
-
-    def is_constant(self) -> bool:
-        """Tell whether every column varies at rounding level only."""
-        return varies_by_rounding(self.whole())
 
 
 def freeze(standardizer: CausalStandardizer | SparseStandardizer) -> FrozenStandardizer:
@@ -149,7 +125,7 @@ def _scan(
             if counts[WEIGHT] > 0.0:
                 share = held[j] / counts[WEIGHT]
                 whole[0][0] = share * mean[j]
-                whole[1][0] = share * (variance[j] + (1.0 - share) * mean[j] * mean[j])
+                whole[1][0] = pooled_variance(0.0, variance[j], mean[j], share)
             divisors(StandardizerArrays(whole[0], whole[1], counts), rule, divisor)
             scaled[k] = values[k] / divisor[0]
         for k in range(starts[i], starts[i + 1]):

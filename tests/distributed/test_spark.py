@@ -1,9 +1,7 @@
 """Spark in local mode: exact, lazy, and without RDDs."""
 
 import inspect
-import os
 import shutil
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,10 +12,9 @@ import pytest
 from okspca import OKSPCA, DataError
 
 pytest.importorskip("pyspark", reason="needs okspca[spark]")
-from pyspark.sql import SparkSession
-
 from okspca.distributed import spark as engine
 from okspca.distributed.spark import fit, transform
+from okspca.studies.distributed.engines import local_session
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -32,18 +29,7 @@ SETTINGS: dict[str, Any] = {"n_random_features": 32, "random_state": 0}
 def spark() -> Iterator[Any]:
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("okspca tests")
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-    }.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    session = local_session()
     yield session
     session.stop()
 

@@ -359,3 +359,8 @@ def test_classes_may_be_a_list_of_numpy_scalars() -> None:
     np.testing.assert_array_equal(plain.classes_, listed.classes_)
     words = OKSPCA(1, random_state=0).partial_fit(X, list(np.array(["b", "a", "a", "b"])))
     assert list(words.classes_) == ["b", "a"]
+
+
+def test_a_window_and_stability_are_refused_in_one_line() -> None:
+    with pytest.raises(ValueError, match=r"^stability=8 cannot be used; give 0 where a window.*$"):
+        OKSPCA(window=32, stability=8).fit(np.zeros((3, 2)), [1.0, 2.0, 3.0])

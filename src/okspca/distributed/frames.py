@@ -69,6 +69,14 @@ def embedding_names(model: OKSPCA) -> list[str]:
     return [str(name) for name in model.get_feature_names_out()]
 
 
+def check_free(names: Sequence[str], taken: Sequence[str]) -> None:
+    """Raise where a frame has a column of the embedding's name."""
+    for name in names:
+        if name in taken:
+            message = f"The frame already has a column {name!r}; rename it first."
+            raise DataError(message)
+
+
 def embed(kind: type[OKSPCA], state: bytes, X: Any) -> Floats:
     """Embed rows with a state; what engines run on their workers."""
     model = kind.from_bytes(state)
@@ -98,10 +106,7 @@ def with_embedding(model: OKSPCA, frame: Any, columns: Sequence[str] | None = No
     """
     chosen = list(columns or getattr(model, "feature_names_in_", names_of(frame)))
     names = embedding_names(model)
-    taken = [name for name in names if name in names_of(frame)]
-    if taken:
-        message = f"The frame already has a column {taken[0]!r}; rename it first."
-        raise DataError(message)
+    check_free(names, names_of(frame))
     Z = embed(type(model), model.to_bytes(), _inputs(model, frame, chosen))
     found = {name: np.ascontiguousarray(column) for name, column in zip(names, Z.T, strict=True)}
     if hasattr(frame, "append_column"):

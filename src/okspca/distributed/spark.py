@@ -16,6 +16,7 @@ from pyspark.sql.types import DoubleType, StructField, StructType
 
 from okspca.distributed.frames import (
     block_of,
+    check_free,
     embed,
     embedding_names,
     input_names,
@@ -121,10 +122,7 @@ def transform(model: OKSPCA, data: Any, columns: Sequence[str] | None = None) ->
     """
     kind, state, names = type(model), model.to_bytes(), embedding_names(model)
     chosen = list(columns or getattr(model, "feature_names_in_", data.columns))
-    taken = [name for name in names if name in data.columns]
-    if taken:
-        message = f"The frame already has a column {taken[0]!r}; rename it first."
-        raise DataError(message)
+    check_free(names, data.columns)
 
     def embedded(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:

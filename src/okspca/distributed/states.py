@@ -64,11 +64,11 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
             recipe.target_standardizer = given or freeze(survey.targets)
     if survey.classes is not None:
         intake.labels = OneHotMap(survey.classes)
-    needs_pilot = pilot_rows(recipe, labels=intake.labels is not None) > 0
-    if needs_pilot and pilot is None:
+    looks_at_rows = pilot_rows(recipe, labels=intake.labels is not None) > 0
+    if looks_at_rows and pilot is None:
         message = "bandwidth='median' looks at first rows; give them as pilot=(X, y)."
         raise ValueError(message)
-    rows = _pilot(survey, pilot if needs_pilot else None)
+    rows = _pilot(survey, pilot if looks_at_rows else None)
     state.n_features_in_ = survey.n_features_in_
     if hasattr(survey.probe, "feature_names_in_"):
         state.feature_names_in_ = survey.feature_names_in_

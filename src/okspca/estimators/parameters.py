@@ -93,8 +93,9 @@ def _check_window(model: Any) -> None:
         reject("window", model.window, f"None or a whole number of at least {N_BLOCKS}")
     if model.forgetting != 1.0:
         reject("forgetting", model.forgetting, "1 where a window is given")
-    if model.get_params(deep=False)["stability"]:
-        reject("stability", model.stability, "0 where a window is given")
+    stability = model.get_params(deep=False)["stability"]
+    if stability:
+        reject("stability", stability, "0 where a window is given")
 
 
 def check_width(n_components: int, n_features: int) -> None:

@@ -14,8 +14,15 @@ Two totals ``1, 2`` pool by Chan's formula: with ``d = mean_2 - mean_1`` and ``W
     comoment = comoment_1 + comoment_2 + (W_1 W_2 / W) d_left d_right^T.
 """
 
+from typing import Any, TypeVar
+
+from numba.extending import register_jitable
+
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+
+#: One number, or one per coordinate.
+Numbers = TypeVar("Numbers", float, Floats)
 
 
 @compiled
@@ -45,9 +52,10 @@ def pooled_mean(mean_1: Floats, mean_2: Floats, share_2: float) -> Floats:
     return mean_1 + share_2 * (mean_2 - mean_1)
 
 
+@register_jitable  # kernels use it for single numbers
 def pooled_variance(
-    variance_1: Floats, variance_2: Floats, difference: Floats, share_2: float
-) -> Floats:
+    variance_1: Numbers, variance_2: Numbers, difference: Numbers, share_2: Any
+) -> Numbers:
     """Variance (divisor: weight) of two pooled totals whose means differ by ``difference``."""
     within = variance_1 + share_2 * (variance_2 - variance_1)
     return within + share_2 * (1.0 - share_2) * difference * difference

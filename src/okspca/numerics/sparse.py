@@ -24,13 +24,13 @@ def canonical(X: Any) -> Any:
     return rows
 
 
-def largest_magnitude(X: Any) -> float:
+def largest_entry(X: Any) -> float:
     """Largest absolute value of rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> largest_magnitude(csr_array(np.array([[0.0, -3.0]])))
+    >>> largest_entry(csr_array(np.array([[0.0, -3.0]])))
     3.0
     """
     values = X.data if issparse(X) else X

@@ -77,7 +77,7 @@ def spark(cell: Cell) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         size = write_parquet(Path(folder), cell["rows"], cell["files"])
         start = time.perf_counter()
-        session = _session()
+        session = local_session()
         try:
             data = session.read.parquet(folder)
             found = engine("spark").fit(data, "y", model=settings())
@@ -127,7 +127,7 @@ def _blocks(folder: Path) -> Iterator[Any]:
             yield block_of(batch, "y")
 
 
-def _session() -> Any:
+def local_session() -> Any:
     """Start Spark on two cores of this machine; its workers run this Python."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = import_module("pyspark.sql").SparkSession.builder.master("local[2]")
