@@ -8,7 +8,7 @@ user: :mod:`okspca.numerics.announcing`.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numba
 import numpy as np
@@ -86,14 +86,25 @@ def _kind(argument: object) -> object:
     return type(argument)
 
 
-def bound_at_first_call(kernel: Callable[..., Result]) -> Callable[..., Result]:
-    """Return ``kernel``, bound to the types of its first call; all calls must be alike."""
-    machine_code: Callable[..., Result] | None = None
+class BoundKernel(Generic[Result]):
+    """A kernel bound to the types of its first call, which all its calls must share.
 
-    def call(*arguments: object) -> Result:
-        nonlocal machine_code
-        if machine_code is None:
-            machine_code = bound(kernel, *arguments)
-        return machine_code(*arguments)
+    Attributes
+    ----------
+    code : callable
+        Call this: the machine code itself, once there was a first call.
 
-    return call
+    Examples
+    --------
+    >>> BoundKernel(abs).code(-3)
+    3
+    """
+
+    code: Callable[..., Result]
+
+    def __init__(self, kernel: Callable[..., Result]) -> None:
+        def first(*arguments: object) -> Result:
+            self.code = bound(kernel, *arguments)
+            return self.code(*arguments)
+
+        self.code = first

@@ -20,7 +20,7 @@ import numpy as np
 from okspca.moments import CrossMoment, MomentArrays
 from okspca.moments.arrays import EncodedRows, add_encoded
 from okspca.numerics.arrays import Floats, Integers
-from okspca.numerics.compiled import bound_at_first_call, compiled
+from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
 from okspca.services.checks import check_fraction, check_positive
 from okspca.services.gradient import (
@@ -139,7 +139,7 @@ class Adam(Tracker[AdamState]):
 
     def advance(self, state: AdamState, moment: CrossMoment) -> bool:
         """Take one Adam step."""
-        return _bound_step(moment.arrays, state.arrays, _adaptive(state), self._settings)
+        return _bound_step.code(moment.arrays, state.arrays, _adaptive(state), self._settings)
 
     def health(self, state: AdamState) -> dict[str, float]:
         """Steps, clips and limits applied, beside what every tracker reports."""
@@ -216,7 +216,7 @@ def _step(
     return is_finite(tracker.rows)
 
 
-_bound_step = bound_at_first_call(_step)
+_bound_step = BoundKernel(_step)
 
 
 @compiled

@@ -13,7 +13,7 @@ from okspca.basis import Basis
 from okspca.diagnostics.certificate import UNPROVEN, bounds_of_combination
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import Change
-from okspca.numerics.compiled import bound_at_first_call, compiled
+from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.leading import gram_leading, leading_exactly
 from okspca.numerics.orthonormal import fix_signs
 from okspca.numerics.products import row_products
@@ -79,7 +79,7 @@ class Exact(Service[WarmBlockState]):
         if width > NARROW and self._is_wide(state, width):
             return self.block.serve(state, moment, t)
         if not moment.is_constant:
-            found, solution = _bound_solve(arrays, state.n_components, True)
+            found, solution = _bound_solve.code(arrays, state.n_components, True)
             if found:
                 return fresh_basis(solution, t)
         return super().serve(state, moment, t)
@@ -88,7 +88,7 @@ class Exact(Service[WarmBlockState]):
         """As :meth:`serve`, without the work for the certificate."""
         arrays = moment.arrays
         if not moment.is_constant and not self._is_wide(state, arrays.sums.shape[0]):
-            found, (packed, _) = _bound_solve(arrays, state.n_components, False)
+            found, (packed, _) = _bound_solve.code(arrays, state.n_components, False)
             if found:
                 return Basis.fresh(packed, t, None)
         return super().serve_uncertified(state, moment, t)
@@ -117,4 +117,4 @@ def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool
     return certified(moment, rows, ritz, numbers)
 
 
-_bound_solve = bound_at_first_call(_solve)
+_bound_solve = BoundKernel(_solve)

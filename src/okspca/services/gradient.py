@@ -17,7 +17,7 @@ from okspca.basis import Basis
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows
 from okspca.numerics.arrays import Floats
-from okspca.numerics.compiled import bound_at_first_call, compiled
+from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.leading import polished, span_leading, within_span
 from okspca.numerics.orthonormal import signed_qr
 from okspca.services.answers import (
@@ -119,7 +119,7 @@ class Tracker(Service[TrackerStateT]):
     def serve(self, state: TrackerStateT, moment: CrossMoment, t: int) -> Basis:
         """Answer by one compiled call where the projected moment is of full rank."""
         if not moment.is_constant:
-            found, solution = _bound_extract(moment.arrays, state.arrays.rows)
+            found, solution = _bound_extract.code(moment.arrays, state.arrays.rows)
             if found:
                 return fresh_basis(solution, t)
         return super().serve(state, moment, t)
@@ -161,7 +161,7 @@ def _extract(moment: MomentArrays, rows: Floats) -> tuple[bool, Solution]:
     return solution_from(moment, part, polished(turned), theta) if found else no_solution()
 
 
-_bound_extract = bound_at_first_call(_extract)
+_bound_extract = BoundKernel(_extract)
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy as np
 
 from okspca.moments import CrossMoment, MomentArrays
 from okspca.moments.arrays import WEIGHT, EncodedRows, add_encoded
-from okspca.numerics.compiled import bound_at_first_call, compiled
+from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
 from okspca.services.checks import check_positive
 from okspca.services.gradient import (
@@ -71,7 +71,7 @@ class ProjectedGradient(Tracker[TrackerState]):
 
     def advance(self, state: TrackerState, moment: CrossMoment) -> bool:
         """Take one projected-gradient step."""
-        return _bound_step(moment.arrays, state.arrays, float(self.step))
+        return _bound_step.code(moment.arrays, state.arrays, float(self.step))
 
 
 @compiled
@@ -107,4 +107,4 @@ def _step(moment: MomentArrays, tracker: TrackerArrays, step: float) -> bool:
     return is_finite(tracker.rows)
 
 
-_bound_step = bound_at_first_call(_step)
+_bound_step = BoundKernel(_step)

@@ -21,7 +21,7 @@ from okspca.diagnostics.certificate import UNPROVEN, bounds_from
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, unit_scaled
-from okspca.numerics.compiled import bound_at_first_call, compiled
+from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.leading import leading_exactly, polished
 from okspca.numerics.orthonormal import fix_signs, orthonormalise_graded, signed_qr
 from okspca.numerics.products import gram, row_products
@@ -110,7 +110,7 @@ class WarmBlock(Service[WarmBlockState]):
         """Iterate from the warm block until the answer is proven, or factor exactly."""
         if not moment.is_constant:
             block = state.n_components, self.max_steps, float(self.tolerance)
-            found, solution = _bound_refine(moment.arrays, state.rows, block)
+            found, solution = _bound_refine.code(moment.arrays, state.rows, block)
             if found:
                 return fresh_basis(solution, t)
         return super().serve(state, moment, t)
@@ -173,4 +173,4 @@ def _refine(
     return no_solution()
 
 
-_bound_refine = bound_at_first_call(_refine)
+_bound_refine = BoundKernel(_refine)

@@ -24,7 +24,7 @@ from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import ROWS, EncodedRows, add_encoded
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats
-from okspca.numerics.compiled import bound_at_first_call, compiled
+from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import fix_signs
 from okspca.numerics.spectrum import numerical_rank
 from okspca.services.answers import no_target
@@ -119,7 +119,7 @@ class Incremental(Service[IncrementalState]):
                 state.low_rank = expanded(state.low_rank, state.compression)
             state.low_rank = widened(state.low_rank, moment.width)
         state.compression = moment.compression
-        _bound_follow(moment.arrays, state.low_rank, t % self.repair_every == 0)
+        _bound_follow.code(moment.arrays, state.low_rank, t % self.repair_every == 0)
 
     def request(self, state: IncrementalState, target: Target, t: int) -> Basis:
         """Hand out the leading rows, orthonormal as they are maintained."""
@@ -172,7 +172,7 @@ def follow(moment: MomentArrays, low: LowRank, repair: bool) -> None:
         reorthogonalise(low)
 
 
-_bound_follow = bound_at_first_call(follow)
+_bound_follow = BoundKernel(follow)
 
 
 @compiled
