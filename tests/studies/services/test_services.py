@@ -14,6 +14,7 @@ from okspca.studies.rows import Row
 from okspca.studies.services.accounting import geometry
 from okspca.studies.services.claims import claim_in
 from okspca.studies.services.compare import compare
+from okspca.studies.services.explained import explanations
 from okspca.studies.services.frontier import points
 from okspca.studies.services.launch import timed_in_a_process
 from okspca.studies.services.methods import ANCHOR, delivered, make_server, methods_of
@@ -186,3 +187,11 @@ def test_points_know_whether_a_service_is_fresh_and_complete() -> None:
     rows += [_timed("cache-10", 6200, 1.0), stale]
     found = points(Results([]), Results(rows), "R128", "every-1")
     assert {point.method: point.is_sound for point in found} == {"exact": True, "cache-10": False}
+
+
+@pytest.mark.parametrize(("cache", "said"), [(3.0, True), (1.0, False)])
+def test_an_ordering_that_is_not_the_papers_is_explained(cache: float, said: bool) -> None:
+    rows = [_timed("cache-10", 6200, cache), _timed("adam", 6200, 2.0)]
+    found = " ".join(str(part) for part in explanations(Results(rows)))
+    assert ("Cache-10 takes 732 µs a row here, Adam 488" in found) == said
+    assert ("the other way round" in found) == said
