@@ -214,3 +214,18 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_parts_that_killed_processes_left_are_removed_later(tmp_path: Path) -> None:
+    path = tmp_path / "model[1].okspca"
+    old, young = tmp_path / ".model[1].okspca.a.part", tmp_path / ".model[1].okspca.b.part"
+    other = tmp_path / ".model1.okspca.c.part"
+    for part in (old, young, other):
+        part.write_bytes(b"half")
+    for part in (old, other):
+        os.utime(part, (0.0, 0.0))
+    write(path, b"whole")
+    assert path.read_bytes() == b"whole"
+    assert not old.exists()
+    assert young.exists()  # someone may be writing it
+    assert other.exists()  # of another file

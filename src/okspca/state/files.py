@@ -1,20 +1,25 @@
 """Files that are whole or absent: written beside, flushed to the disk, then renamed into place.
 
 Whatever interrupts :func:`write`, the path holds either the old file or the new one.  The file that
-was there before stays beside it under the name :func:`previous` gives.
+was there before stays beside it under the name :func:`previous` gives.  A process that is killed
+while it writes leaves a part of a file behind; a later write removes such parts.
 """
 
 import contextlib
+import glob
 import os
 import shutil
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 from okspca.errors import StateError
 from okspca.state.container import LENGTH_BYTES, check_start
 
 NEW_FILE_MODE = 0o666
+#: Parts of files that are older than this, in seconds, were left by a process that was killed.
+ABANDONED = 3600.0
 
 
 def previous(path: Path) -> Path:
@@ -55,6 +60,7 @@ def write(path: Path, data: bytes) -> None:
         _remove(temporary)
         raise
     _flush_folder(path.parent)
+    _remove_abandoned(path)
 
 
 def _open_at_once(path: str, flags: int) -> int:
@@ -64,7 +70,7 @@ def _open_at_once(path: str, flags: int) -> int:
 
 def _written_beside(path: Path, data: bytes) -> str:
     """Write a new file in the same folder, flushed to the disk, and return its name."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=_part(path), suffix=".part", dir=path.parent)
     try:
         with open(handle, "wb") as file:
             file.write(data)
@@ -105,6 +111,20 @@ def _remove(path: str | Path) -> None:
     """Delete a file if it is there."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Delete what killed processes left of earlier writes; one that still writes is younger."""
+    oldest = time.time() - ABANDONED
+    with contextlib.suppress(OSError):  # they are in nobody's way
+        for part in path.parent.glob(f"{glob.escape(_part(path))}*.part"):
+            if part.stat().st_mtime < oldest:
+                _remove(part)
+
+
+def _part(path: Path) -> str:
+    """How the name of a file begins that is not whole yet."""
+    return f".{path.name}."
 
 
 def _flush_folder(folder: Path) -> None:
