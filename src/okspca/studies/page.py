@@ -32,7 +32,9 @@ nav a { margin-right: 1rem; }
 @media print {
   nav { display: none; }
   figure, tr, pre { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, h2 + p { break-after: avoid; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .wide { overflow-x: visible; }
 }
 """
 
