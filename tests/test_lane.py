@@ -37,7 +37,15 @@ def fast_rows(monkeypatch: pytest.MonkeyPatch, model: OKSPCA, y: Any) -> int:
 
 
 @pytest.mark.parametrize("y", [Y, WORDS, (Y > 0.5).astype(int)], ids=["number", "word", "label"])
-@pytest.mark.parametrize("settings", [{}, {"forgetting": 0.98}, {"variance_floor": "paper"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"forgetting": 0.98},
+        {"forgetting": 0.98, "forget_standardizers": False},
+        {"variance_floor": "paper"},
+    ],
+)
 def test_ordinary_rows_take_the_lane_and_agree(
     monkeypatch: pytest.MonkeyPatch, y: Any, settings: dict[str, Any]
 ) -> None:
