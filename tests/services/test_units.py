@@ -1,4 +1,4 @@
-"""The gap that a certificate proves is a gap of the moment itself, in its own units."""
+"""Singular values and proven gaps are those of the moment itself, in its own units."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ import pytest
 from numpy.random import RandomState
 
 from okspca import OKSPCA
+from okspca.basis import Basis
+from okspca.numerics.arrays import Floats
 
 X = RandomState(0).normal(size=(300, 4))
 NUMBER = np.sin(X[:, 0]) + 0.5 * X[:, 1] ** 2
@@ -14,20 +16,27 @@ WORDS = np.array(["a", "b", "c", "d"])[np.digitize(NUMBER, [-0.5, 0.4, 1.0])]
 EXACT = ("exact", "exact-snapshot", "exact-each", "warm-block")
 
 
-def proven_and_true(solver: str, y: Any) -> tuple[float | None, float]:
-    """The gap after two directions, as proven and as the full decomposition has it."""
+def answer_and_truth(solver: str, y: Any) -> tuple[Basis, Floats]:
+    """A basis of two directions, and all singular values of the moment."""
     settings: dict[str, Any] = {"n_random_features": 48, "random_state": 0, "solver": solver}
     model = OKSPCA(2, **settings).partial_fit(X, y)
-    certificate = model.basis().certificate
-    assert certificate is not None
-    sigma = np.linalg.svd(model.moment_.matrix(), compute_uv=False)
-    return certificate.gap_lower, float(sigma[1] ** 2 - sigma[2] ** 2)
+    return model.basis(), np.linalg.svd(model.moment_.matrix(), compute_uv=False)
+
+
+def proven_and_true(basis: Basis, sigma: Floats) -> tuple[float | None, float]:
+    """The gap after two directions."""
+    assert basis.certificate is not None
+    return basis.certificate.gap_lower, float(sigma[1] ** 2 - sigma[2] ** 2)
 
 
 @pytest.mark.parametrize("y", [NUMBER, WORDS], ids=["number", "words"])
 @pytest.mark.parametrize("solver", EXACT)
-def test_an_exact_service_proves_nearly_all_of_the_gap(solver: str, y: Any) -> None:
-    proven, true = proven_and_true(solver, y)
+def test_an_exact_service_has_the_values_and_proves_nearly_all_of_the_gap(
+    solver: str, y: Any
+) -> None:
+    basis, sigma = answer_and_truth(solver, y)
+    np.testing.assert_allclose(basis.singular_values, sigma[:2], rtol=1e-12)
+    proven, true = proven_and_true(basis, sigma)
     assert proven is not None
     # The warm block does not inspect all directions, so some of the energy may be anywhere.
     least = 0.2 if solver == "warm-block" else 0.99
@@ -40,5 +49,5 @@ def test_an_exact_service_proves_nearly_all_of_the_gap(solver: str, y: Any) -> N
     ids=["adam, number", "adam, words", "projected gradient", "contrast"],
 )
 def test_no_service_claims_a_gap_that_is_not_there(solver: str, y: Any) -> None:
-    proven, true = proven_and_true(solver, y)
+    proven, true = proven_and_true(*answer_and_truth(solver, y))
     assert proven is None or proven <= true * (1.0 + 1e-12)
