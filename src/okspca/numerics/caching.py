@@ -1,9 +1,9 @@
 """Where machine code is kept on disk, and how several processes share it.
 
-A cached kernel contains the code of the kernels it calls, but Numba renews it only when its *own*
-file changes.  So the cache lives in a folder named after the contents of every file that holds
-kernels: machine code of an older version can never be picked up.  The first place that can be
-written is taken:
+A cached kernel contains the code of the kernels it calls and the constants it reads, but Numba
+renews it only when its *own* file changes.  So the cache lives in a folder named after the contents
+of every file that holds kernels and of every file they import from: machine code of an older
+version can never be picked up.  The first place that can be written is taken:
 
 1. the folder that ``NUMBA_CACHE_DIR`` names,
 2. ``__pycache__`` in the installed package (unless that variable is set),
@@ -14,6 +14,7 @@ Where none can be written, kernels are compiled anew in every process.
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -27,6 +28,9 @@ from numba.core.caching import FunctionCache
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PREFIX = "okspca-kernels-"
+#: Signs of code that becomes machine code, and of names that it takes from elsewhere.
+HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|overload|register_jitable)\b")
+IMPORTED = re.compile(rb"from okspca\.([\w.]+) import")
 
 
 class SharedCache(FunctionCache):
@@ -97,15 +101,21 @@ def _parents() -> Iterator[Path]:
         yield default.get(sys.platform, home / ".cache") / "okspca"
 
 
-def _fingerprint() -> str:
-    """Digest of every source file of the package that holds kernels."""
+def fingerprint(package: Path) -> str:
+    """Digest of every source file that holds kernels, or that such a file imports from."""
+    sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
+    kernels = [path for path, source in sources.items() if HOLDS_KERNELS.search(source)]
+    needed = set(kernels)
+    for path in kernels:
+        for name in IMPORTED.findall(sources[path]):
+            module = package.joinpath(*name.decode().split("."))
+            needed |= {module.with_suffix(".py"), module / "__init__.py"}
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_bytes()
-        if any(b"@" + name in source for name in (b"compiled", b"fused", b"reordered")):
+    for path, source in sources.items():
+        if path in needed:
             digest.update(source)
     return digest.hexdigest()[:16]
 
 
-FINGERPRINT = _fingerprint()
+FINGERPRINT = fingerprint(PACKAGE)
 FOLDER = find_folder()
