@@ -29,6 +29,8 @@ from okspca.standardize import (
     varies_by_rounding,
 )
 
+#: A lane for a compressed target is not worth its making before this many rows.
+FIRST_ROWS = 16
 DECLINED, LEARNED, LEARNED_CONSTANT = range(3)
 Side = tuple[Standardizer, FeatureMap]
 #: The column of a label, a number, or several numbers.
@@ -117,8 +119,15 @@ class Lane:
             and type(targets[0]) is CausalStandardizer
             and targets[0].rule == standardizer.rule
             and targets[0].forgetting == standardizer.forgetting
-            and (moment.compression is None or moment.width == moment.compression.rank > 0)
+            and (moment.compression is None or _is_settled(moment))
         )
+
+
+def _is_settled(moment: CrossMoment) -> bool:
+    """Whether a compressed target has its directions; each of the first rows brings a new one."""
+    compression = moment.compression
+    complete = compression is not None and moment.width == compression.rank > 0
+    return complete and moment.rows >= FIRST_ROWS
 
 
 def _side(standardizer: CausalStandardizer, feature_map: FourierMap) -> "FrontArrays":

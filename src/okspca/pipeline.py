@@ -115,6 +115,7 @@ class Pipeline(Readable):
         self.constant_target: Floats | None = None
         self.service_state = service.start(self.input_map.n_features, n_components, seed)
         self._lane: Lane | None = None
+        self._is_writable = False
 
     def embed(self, X: Floats) -> Floats:
         """Input features of rows as the next observation would have them; learns nothing."""
@@ -276,9 +277,13 @@ class Pipeline(Readable):
             self.service.observe(self.service_state, self.moment, None, self.rows)
 
     def _make_writable(self) -> None:
-        """Replace arrays that kernels may not write to, as a memory-mapped file gives them."""
-        if not all(is_writable(part) for part in self._parts().values()):
+        """Replace arrays that kernels may not write to, as a memory-mapped file gives them.
+
+        Whatever replaces them later is made here and can be written.
+        """
+        if not self._is_writable and not all(is_writable(p) for p in self._parts().values()):
             self.__dict__.update(self._saved())
+        self._is_writable = True
 
     def _saved(self) -> dict[str, Any]:
         """Everything that learning changes, copied so that it can be put back."""
@@ -392,7 +397,7 @@ class Pipeline(Readable):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the bound kernel out of copies and files; it is made anew when needed."""
-        return {**super().__getstate__(), "_lane": None}
+        return {**super().__getstate__(), "_lane": None, "_is_writable": False}
 
     def _period(self) -> int | None:
         """How often the service wants to follow the stream."""

@@ -12,12 +12,14 @@ from okspca.numerics.leading import (
     by_difference,
     by_gram,
     by_svd,
+    jacobi_leading,
     leading_exactly,
     polished,
     span_leading,
     within_span,
 )
 from okspca.numerics.orthonormal import signed_qr
+from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import projector_distance
 
 
@@ -40,6 +42,38 @@ def test_gram_route_is_accurate_where_it_answers_and_declines_elsewhere() -> Non
         np.testing.assert_allclose(leading.sigma[:q], sigma[:q], rtol=1e-10)
     assert answered > 50
     assert declined > 50
+
+
+@pytest.mark.parametrize("w", [5, 40])
+def test_rotations_are_as_accurate_as_the_decomposition(w: int) -> None:
+    answered = 0
+    for seed in range(200):
+        random = RandomState(seed)
+        left = signed_qr(random.normal(size=(60, 5)))[0]
+        right = signed_qr(random.normal(size=(w, 5)))[0]
+        sigma = np.sort(10.0 ** -random.uniform(0, 5, 5))[::-1]
+        Ct = np.ascontiguousarray((right * sigma) @ left.T)
+        k = int(random.randint(1, 5))
+        found, theta, rows = jacobi_leading(Ct, k)
+        expected = by_svd(Ct)
+        q = min(k, numerical_rank(expected.sigma))
+        if not found:
+            continue
+        answered += 1
+        assert rows.shape[0] == q
+        allowed = 1e-14 * sigma[0] / (sigma[q - 1] - sigma[q])
+        assert projector_distance(rows.T, left[:, :q]) < 20.0 * allowed
+        np.testing.assert_allclose(rows @ rows.T, np.eye(q), rtol=0.0, atol=1e-14)
+        np.testing.assert_allclose(np.sqrt(theta[:q]), sigma[:q], rtol=1e-14 * sigma[0] / sigma[q])
+        # What is left out counts as energy outside, so the sum may not exceed all there is.
+        assert theta.sum() <= (1.0 + 1e-12) * np.sum(Ct**2)
+        assert (np.diff(theta) <= 0.0).all()
+    assert answered > 190
+
+
+def test_rotations_decline_what_they_cannot_settle() -> None:
+    assert not jacobi_leading(np.zeros((2, 3)), 1)[0]
+    assert not jacobi_leading(np.full((2, 3), np.nan), 1)[0]
 
 
 @pytest.mark.parametrize("slip", [0.0, 1e-16, 1e-12, 1e-10, 0.1])

@@ -365,7 +365,7 @@ class CrossMoment:
             grown = np.zeros((max(width, 2 * self._buffer.shape[0]), self._buffer.shape[1]))
             grown[: self._width] = self._buffer[: self._width]
             self._buffer = grown
-        self._right_mean = np.pad(self._right_mean, (0, width - self._width))
+        self._right_mean = np.concatenate([self._right_mean, np.zeros(width - self._width)])
         self._width = width
         self._n_right = max(self._n_right, width)
         self.renew_views()

@@ -11,6 +11,7 @@ What is dropped is measured: the squared residual of every row is returned, so t
 can add it to its error.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,8 +145,9 @@ class TargetCompression:
 
     def _append(self, residual: Floats) -> None:
         """Add the direction of one residual, made orthogonal to the others twice more."""
-        direction = residual[np.newaxis]
+        direction = residual.copy()
         for _ in range(2):
-            direction = direction / np.linalg.norm(direction)
-            direction = direction - (direction @ self.directions.T) @ self.directions
-        self.directions = np.concatenate([self.directions, direction / np.linalg.norm(direction)])
+            direction /= math.sqrt(direction @ direction)
+            direction -= (self.directions @ direction) @ self.directions
+        direction /= math.sqrt(direction @ direction)
+        self.directions = np.concatenate([self.directions, direction[np.newaxis]])

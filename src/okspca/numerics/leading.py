@@ -7,7 +7,8 @@ matching left singular vectors *as rows*.
 * :func:`by_svd` factors C̄ itself; the error of a span is about ``eps sigma_1 / (sigma_q -
   sigma_{q+1})``.
 * :func:`by_gram` factors the small Gram matrix ``C̄^T C̄``; cheaper, with error about
-  ``eps sigma_1^2 / gap``, so it declines (returns None) where the squared gap is small.
+  ``eps sigma_1^2 / gap``, so it declines (returns None) where the squared gap is small;
+  :func:`jacobi_leading` then goes on to the accuracy of the first route.
 * :func:`by_contrast` and :func:`by_difference` use that the columns of a centred-label moment sum
   to zero.
 * :func:`within_span` finds the best block inside a given subspace.
@@ -31,6 +32,8 @@ GRAM_SMALLEST_GAP = 1e-5
 _EPS = float(np.finfo(np.float64).eps)
 CHOLESKY_LEFT = 0.25 * _EPS
 MOST_SWEEPS = 8
+#: Squared singular values below this share of the last one wanted hardly change the gap after it.
+NEGLIGIBLE = 1e-4
 
 
 class Leading(NamedTuple):
@@ -144,6 +147,43 @@ def _eigenvectors(G: Floats, trace: float, n_components: int) -> tuple[bool, Flo
 
 
 @compiled
+def jacobi_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]:
+    """Leading vectors also where the squared gap is small: success, sigma squared, vectors as rows.
+
+    The eigenvectors of the Gram matrix nearly orthogonalise the rows of C̄ transposed; rotations
+    in pairs finish that, and so small singular values are as accurate as large ones.  Squared
+    singular values end where they no longer matter for the gap after the rank.
+    """
+    w, D = Ct.shape
+    G, turn, nothing = gram(Ct), np.empty((w, w)), np.empty((0, D))
+    if not diagonalise(G, turn):
+        return False, np.empty(0), nothing
+    q, p = 0, 0
+    while q < min(n_components, w) and G[q, q] > RANK_TOLERANCE * G[0, 0]:
+        q += 1
+    while p < w and q > 0 and (p <= q or G[p, p] > NEGLIGIBLE * G[q - 1, q - 1]):
+        p += 1
+    rotated, theta = np.dot(turn, Ct), np.empty(p)
+    unfinished = True
+    for _ in range(MOST_SWEEPS):
+        unfinished = _sweep(rotated, turn, p)
+        if not unfinished:
+            break
+    for j in range(p):
+        theta[j] = inner(rotated[j], rotated[j], 0)
+        unfinished = unfinished or (j > 0 and theta[j] > theta[j - 1])
+    if q == 0 or unfinished or not theta[q - 1] > RANK_TOLERANCE * theta[0]:
+        return False, theta, nothing
+    if q < min(n_components, p) and theta[q] > RANK_TOLERANCE * theta[0]:
+        return False, theta, nothing
+    rows = np.empty((q, D))
+    for i in range(q):
+        for j in range(D):
+            rows[i, j] = rotated[i, j] / np.sqrt(theta[i])
+    return True, theta, polished(rows)
+
+
+@compiled
 def target_directions(Ct: Floats) -> Floats:
     """Right singular vectors of C̄ as orthonormal rows (w x w), strongest first.
 
@@ -207,7 +247,7 @@ def span_leading(rows: Floats, Ct: Floats) -> tuple[bool, Floats, Floats]:
         return False, theta, rows
     projected, turned = np.dot(turn, projected), np.dot(turn, rows)
     for _ in range(MOST_SWEEPS):
-        if not _sweep(projected, turned):
+        if not _sweep(projected, turned, k):
             break
     for i in range(k):
         theta[i] = inner(projected[i], projected[i], 0)
@@ -218,11 +258,14 @@ def span_leading(rows: Floats, Ct: Floats) -> tuple[bool, Floats, Floats]:
 
 
 @compiled
-def _sweep(projected: Floats, turned: Floats) -> bool:
-    """Make rows of ``projected`` orthogonal, in pairs, and turn the basis; False if they were."""
-    k, rotated = projected.shape[0], False
-    for i in range(k - 1):
-        for j in range(i + 1, k):
+def _sweep(projected: Floats, turned: Floats, n_leading: int) -> bool:
+    """Make the leading rows of ``projected`` orthogonal to all, in pairs; False if they were.
+
+    What is turned with them: the rows of ``turned``.
+    """
+    rotated = False
+    for i in range(n_leading):
+        for j in range(i + 1, projected.shape[0]):
             a, b = projected[i], projected[j]
             coupling = inner(a, b, 0)
             first, second = inner(a, a, 0), inner(b, b, 0)

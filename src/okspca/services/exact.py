@@ -1,7 +1,8 @@
 """Exact on request, by the cheapest route that is accurate for the moment at hand.
 
 * A narrow moment (few classes, a compressed target): eigenvectors of its small Gram matrix; where
-  the gap is too small for that to be accurate, the singular value decomposition.
+  the gap is too small for that to be accurate, rotations of its rows, and where those do not
+  settle it (ties), the singular value decomposition.
 * A wide one (many classes, several outputs): the warm-started block of
   :mod:`okspca.services.warm_block`, which proves its answer or falls back to the full
   decomposition.
@@ -14,7 +15,7 @@ from okspca.diagnostics.certificate import UNPROVEN, bounds_of_combination
 from okspca.moments import CrossMoment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.compiled import BoundKernel, compiled
-from okspca.numerics.leading import gram_leading, leading_exactly
+from okspca.numerics.leading import gram_leading, jacobi_leading, leading_exactly
 from okspca.numerics.orthonormal import fix_signs
 from okspca.numerics.products import row_products
 from okspca.services.answers import (
@@ -26,6 +27,7 @@ from okspca.services.answers import (
     no_solution,
     no_target,
     ordinary_part,
+    solution_from,
 )
 from okspca.services.base import Service
 from okspca.services.warm_block import WarmBlock, WarmBlockState
@@ -101,12 +103,14 @@ class Exact(Service[WarmBlockState]):
 @compiled
 def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool, Solution]:
     """Solve an ordinary moment; declines (badly separated ones) are left to the general path."""
-    total, sums = ordinary_part(moment)
+    part = ordinary_part(moment)
+    total, sums = part
     if total == 0.0:
         return no_solution()
     found, sigma, rows, coefficients = gram_leading(sums, n_components)
     if not found:
-        return no_solution()
+        found, theta, rows = jacobi_leading(sums, n_components)
+        return solution_from(moment, part, rows, theta) if found else no_solution()
     ritz, numbers = sigma * sigma, (0.0, UNPROVEN, UNPROVEN, UNPROVEN, 0.0)
     if certify:
         sizes = total, dropped_sum(moment)

@@ -97,6 +97,7 @@ def read_pipeline(source: Source, shared: Shared) -> Pipeline:
         else None,
         service_state=state,
         _lane=None,
+        _is_writable=False,
     )
     _check_target(source, pipeline)
     source.close()
