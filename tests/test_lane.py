@@ -154,6 +154,36 @@ def test_an_outlying_response_gets_its_direction() -> None:
     np.testing.assert_allclose(model.moment_.matrix(), whole.moment_.matrix(), atol=1e-13)
 
 
+@pytest.mark.parametrize("stability", [0, 4])
+@pytest.mark.parametrize("n_target_features", [256, 12])
+def test_new_target_directions_are_met_in_the_lane(
+    monkeypatch: pytest.MonkeyPatch, n_target_features: int, stability: int
+) -> None:
+    """Twelve target features are soon more than half used; then compression is given up."""
+    settings: dict[str, Any] = {"random_state": 0, "n_random_features": 32}
+    settings |= {"n_target_features": n_target_features, "stability": stability}
+    general, run = [], Pipeline.run
+
+    def counted(self: Any, *rows: Any) -> None:
+        general.append(1)
+        run(self, *rows)
+
+    monkeypatch.setattr(Pipeline, "run", counted)
+    lean = OKSPCA(2, **settings)
+    for x, target in zip(X, Y.tolist(), strict=True):
+        lean.learn_one(x, target)
+    assert len(general) <= 3
+    assert (lean.moment_.compression is None) == (n_target_features == 12)
+    block = OKSPCA(2, **settings).partial_fit(X, Y)
+    np.testing.assert_allclose(lean.moment_.matrix(), block.moment_.matrix(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        lean.basis().singular_values, block.basis().singular_values, rtol=1e-12
+    )
+    if stability:
+        errors = [m.stability().distance for m in (lean, block)]
+        np.testing.assert_allclose(errors[0], errors[1], rtol=1e-8)
+
+
 def test_a_late_class_and_other_kinds_of_labels() -> None:
     model = OKSPCA(2, random_state=0).partial_fit(X[:50], WORDS[:50])
     model.learn_one(X[50], "new").learn_one(X[51], "new").learn_one(X[52], np.str_("a"))

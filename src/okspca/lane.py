@@ -3,7 +3,7 @@ r"""The lean lane: one compiled call learns one row, for the pipelines most peop
 It serves Fourier features of causally standardised inputs, with class labels or a numeric response
 (compressed or not).  The arithmetic is that of the block path, from the same kernels.  Whatever is
 out of the ordinary (a value that is not finite, a class or a target direction not met before) is
-declined *before* anything changes, and the general path takes over.
+declined *before* anything changes, and the pipeline makes room or takes the general path.
 """
 
 from collections.abc import Callable
@@ -29,9 +29,7 @@ from okspca.standardize import (
     varies_by_rounding,
 )
 
-#: A lane for a compressed target is not worth its making before this many rows.
-FIRST_ROWS = 16
-DECLINED, LEARNED, LEARNED_CONSTANT = range(3)
+DECLINED, NEW_DIRECTION, LEARNED, LEARNED_CONSTANT = range(4)
 Side = tuple[Standardizer, FeatureMap]
 #: The column of a label, a number, or several numbers.
 LeanTarget = int | float | Floats
@@ -48,10 +46,13 @@ class Lane:
         Room for the inputs of a row, for callers whose own array is not a plain one.
     learn : callable
         Learns a row, given its inputs (contiguous, aligned, writable) and target.  Returns
-        ``DECLINED`` where the general path must take it, ``LEARNED_CONSTANT`` where all inputs or
-        all responses so far were alike.
+        ``DECLINED`` where the general path must take it, ``NEW_DIRECTION`` where a compressed
+        target needs one more, ``LEARNED_CONSTANT`` where all inputs or all responses so far were
+        alike.
     rows : EncodedRows
         The features and stored target coordinates of the row that was learned last.
+    psi : ndarray
+        The target features of the row that was met last, before compression.
     due : int
         Row number at which the pipeline next has something to do besides learning.
     """
@@ -59,6 +60,7 @@ class Lane:
     x: Floats
     learn: Callable[[Floats, LeanTarget], int]
     rows: EncodedRows
+    psi: Floats
     due: int
 
     def __init__(
@@ -83,6 +85,7 @@ class Lane:
         arrays = [*_flat(side), *moment.arrays, psi, np.empty(D), np.empty(width), dropped]
         arrays.append(np.array([*settings.rule, *settings[1:]]))
         self.rows = EncodedRows(side.features[None], psi[None], np.ones(1), dropped)
+        self.psi = psi
         if isinstance(targets[1], OneHotMap):
             self._arrays = arrays
             table = table_of(arrays)
@@ -91,6 +94,7 @@ class Lane:
         y = np.zeros(targets[1].n_inputs)
         directions = np.zeros((0, 1)) if compression is None else compression.directions[:width]
         target_side = _side(*targets)  # type: ignore[arg-type]
+        self.psi = target_side.features
         if compression is None:
             self.rows = self.rows._replace(coordinates=target_side.features[None])
         self._arrays = [*arrays, *_flat(target_side), directions.copy(), y]
@@ -119,15 +123,8 @@ class Lane:
             and type(targets[0]) is CausalStandardizer
             and targets[0].rule == standardizer.rule
             and targets[0].forgetting == standardizer.forgetting
-            and (moment.compression is None or _is_settled(moment))
+            and (moment.compression is None or moment.width == moment.compression.rank > 0)
         )
-
-
-def _is_settled(moment: CrossMoment) -> bool:
-    """Whether a compressed target has its directions; each of the first rows brings a new one."""
-    compression = moment.compression
-    complete = compression is not None and moment.width == compression.rank > 0
-    return complete and moment.rows >= FIRST_ROWS
 
 
 def _side(standardizer: CausalStandardizer, feature_map: FourierMap) -> "FrontArrays":
@@ -253,7 +250,7 @@ def learn_numbers(table: Integers, x: Floats) -> int:
     if directions.shape[0] > 0:
         square, dropped[0] = _encode(targets.features, directions, psi)
         if not dropped[0] <= settings.tolerance * settings.tolerance * square:
-            return DECLINED
+            return NEW_DIRECTION
     else:
         psi = targets.features
     front(inputs, x, settings.rule)

@@ -21,7 +21,14 @@ from okspca.diagnostics.words import error_lines
 from okspca.errors import NotReadyError, NumericalError
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.curve import polynomials
-from okspca.lane import DECLINED, LEARNED_CONSTANT, Lane, LeanTarget
+from okspca.lane import (
+    DECLINED,
+    LEARNED,
+    LEARNED_CONSTANT,
+    NEW_DIRECTION,
+    Lane,
+    LeanTarget,
+)
 from okspca.moments import CrossMoment, MomentWindow, SubMoments, Target
 from okspca.moments.arrays import Change, EncodedRows
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, copied, frozen, is_writable
@@ -159,7 +166,7 @@ class Pipeline(Readable):
     def learn_lean(self, x: Floats | Sequence[float], target: LeanTarget) -> bool:
         """Learn one row by the fused kernel (``target``: the response, or the column of a class).
 
-        False where the general path must take the row; nothing has changed then.
+        False where the general path must take the row; nothing was learned then.
         """
         lane = self._lane or self._open_lane()
         if lane is None:
@@ -173,7 +180,11 @@ class Pipeline(Readable):
         self.version += 1
         try:
             learned = lane.learn(x, target)
-            if learned == DECLINED:
+            if learned == NEW_DIRECTION and self.moment.add_direction(lane.psi):
+                self._lane = None  # its arrays were replaced
+                lane = self._open_lane()
+                learned = DECLINED if lane is None else lane.learn(x, target)
+            if lane is None or learned < LEARNED:
                 return False
             self.rows += 1
             if self.constant_target is not None and (self.constant_target != target).any():

@@ -152,6 +152,14 @@ class CrossMoment:
         self.widen(Psi.shape[1])
         return EncodedRows(Phi, np.ascontiguousarray(Psi), weights, dropped)
 
+    def add_direction(self, psi: Floats) -> bool:
+        """Make room for what target features hold outside the compression; False if it is full."""
+        if self.compression is None or not self.compression.has_room:
+            return False
+        self.compression.add(psi)
+        self.widen(self.compression.rank)
+        return True
+
     def encode_along(
         self, Phi: Floats, polynomials: tuple[Floats, Floats], weights: Floats
     ) -> EncodedRows | None:

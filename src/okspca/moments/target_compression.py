@@ -71,6 +71,15 @@ class TargetCompression:
         """Compression stops to pay once more than half of the coordinates are needed."""
         return self.rank <= self.directions.shape[1] // 2
 
+    @property
+    def has_room(self) -> bool:
+        """Whether it is still worthwhile with one direction more."""
+        return self.rank < self.directions.shape[1] // 2
+
+    def add(self, psi: Floats) -> None:
+        """Add the direction of what one row of features holds outside the present ones."""
+        self._append(psi - (self.directions @ psi) @ self.directions)
+
     def encode(self, Psi: Floats) -> tuple[Floats, Floats]:
         """Return coordinates (n x rank) and squared residuals (n,), adding directions as needed.
 
