@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from okspca.cli import app
 from okspca.studies.distributed import study
 from okspca.studies.distributed.plan import plan
-from okspca.studies.distributed.report import equality, throughput
+from okspca.studies.distributed.report import equality, throughput, turns
 from okspca.studies.distributed.stream import RowRange, ranges, rows
 from okspca.studies.rows import RowFile
 
@@ -56,9 +56,11 @@ def test_merging_and_sparse_rows_in_their_quick_form(tmp_path: Path) -> None:
 
 def test_dask_in_its_quick_form_with_a_kill(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="needs okspca[dask]")
-    found = run(tmp_path, "equal", "scale")
+    found = run(tmp_path, "equal", "turns", "scale")
     assert found[0]["apart"] <= 1e-12
-    one, two, killed = found[1:]
+    alternating, (one, two, killed) = found[1:7], found[7:]
+    assert [row["workers"] for row in alternating] == [1, 2] * 3
+    assert {row["sha256"] for row in alternating} == {alternating[0]["sha256"]}
     assert (one["rows_learned"], two["rows_learned"]) == (12_000, 60_000)
     assert killed["killed_at"] is not None
     assert killed["sha256"] == two["sha256"]
@@ -88,6 +90,13 @@ def test_the_tables_say_what_fails() -> None:
     lines = throughput(runs).rows
     assert [line[4] for line in lines] == ["1.00", "1.80", "1.50"]
     assert [line[5] for line in lines] == ["–", "–", "differs"]
+    speeds = {(0, 1): 10.0, (0, 2): 19.0, (1, 1): 10.0, (1, 2): 16.0, (2, 1): 10.0, (2, 2): 15.0}
+    alternating = [
+        {"part": "turns", "turn": turn, "workers": workers, "rows_per_second": speed}
+        for (turn, workers), speed in speeds.items()
+    ]
+    assert [line[-1] for line in turns(alternating).rows] == ["1.90", "1.60", "1.50", "1.60: fails"]
+    assert turns(alternating[:3]).rows[-1][-1] == "1.90: holds"
     merge = {"part": "merge", "fan_in": 8, "state_bytes": 2**20, "median_seconds_of_a_task": [0.5]}
     planned = plan([*runs, merge]).rows
     # 9 rows a second and core: the slower of the two measures.

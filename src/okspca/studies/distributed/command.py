@@ -10,7 +10,7 @@ from rich.console import Console
 
 from okspca.studies.provenance import command_line
 
-PARTS = ("equal", "scale", "spark", "merge", "sparse")
+PARTS = ("equal", "turns", "scale", "spark", "merge", "sparse")
 
 
 def command(

@@ -4,6 +4,7 @@ import csv
 import json
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 
 from rich.console import Console
 
@@ -16,7 +17,7 @@ from okspca.studies.tables import Table
 LEAD = "Rows that many processes learn, one model, and what that costs."
 LIMIT, WANTED_RATIO = 1e-10, 1.7
 #: Parts that run in two processes.
-ENGINES = ("equal", "scale", "spark")
+ENGINES = ("equal", "turns", "scale", "spark")
 MEBIBYTE = 2.0**20
 
 
@@ -69,10 +70,32 @@ def throughput(rows: list[Row]) -> Table:
         lines.append((name, *cells, ratio, same))
     header = ("processes", "rows", "seconds", "rows a second", "ratio", "result")
     note = (
-        f"32 columns, made on the workers; {WANTED_RATIO} was asked for with two. The result of "
-        "the run with a kill is compared with that of the undisturbed one."
+        "32 columns, made on the workers. The result of the run with a kill is compared with that "
+        "of the undisturbed one."
     )
     return Table("Throughput", header, lines, note, words=(5,))
+
+
+def turns(rows: list[Row]) -> Table:
+    """Two processes against one, in turns."""
+    speeds = {
+        (row["turn"], row["workers"]): row["rows_per_second"]
+        for row in rows
+        if row["part"] == "turns"
+    }
+    lines: list[tuple[str, ...]] = []
+    ratios = []
+    for turn in sorted({turn for turn, _ in speeds}):
+        one, two = speeds.get((turn, 1)), speeds.get((turn, 2))
+        if one is not None and two is not None:
+            ratios.append(two / one)
+            lines.append((str(turn + 1), f"{one:,.0f}", f"{two:,.0f}", f"{ratios[-1]:.2f}"))
+    if ratios:
+        middle = median(ratios)
+        verdict = "holds" if middle >= WANTED_RATIO else "fails"
+        lines.append(("median", "–", "–", f"{middle:.2f}: {verdict}"))
+    header = ("turn", "rows a second, 1 process", "2 processes", f"ratio, at least {WANTED_RATIO}")
+    return Table("Two processes against one, in turns", header, lines)
 
 
 def merges(rows: list[Row]) -> Table:
@@ -111,6 +134,7 @@ def memory(rows: list[Row]) -> Table:
 
 TABLES = {
     "equality": equality,
+    "turns": turns,
     "throughput": throughput,
     "merging": merges,
     "memory": memory,

@@ -13,7 +13,16 @@ from okspca.studies.distributed.scale import scale
 from okspca.studies.distributed.sparse import sparse
 from okspca.studies.rows import Row, RowFile
 
-WORK = {"equal": equal, "scale": scale, "spark": spark, "merge": merging, "sparse": sparse}
+WORK = {
+    "equal": equal,
+    "turns": scale,
+    "scale": scale,
+    "spark": spark,
+    "merge": merging,
+    "sparse": sparse,
+}
+#: How often one process and two take turns, so that both meet the machine in the same moods.
+TURNS = 3
 
 
 def cells(part: str, *, quick: bool) -> list[Cell]:
@@ -21,6 +30,14 @@ def cells(part: str, *, quick: bool) -> list[Cell]:
     if part == "equal":
         n, size = (20_000, 3_000) if quick else (1_000_000, 50_000)
         return [{"part": part, "rows": n, "partition": size}]
+    if part == "turns":
+        n, size = (12_000, 3_000) if quick else (6_000_000, 250_000)
+        common = {"part": part, "rows": n, "partition": size, "kill": False}
+        return [
+            {**common, "turn": turn, "workers": workers}
+            for turn in range(TURNS)
+            for workers in (1, 2)
+        ]
     if part == "scale":
         n, size = (60_000, 3_000) if quick else (100_000_000, 500_000)
         runs = ((n // 5, 1, False), (n, 2, False), (n, 2, True))
