@@ -3,9 +3,9 @@
 A cell is one measurement; cells that share a process or a walk form a group::
 
     A0   regime, schedule, seed, method (and repeat)   a process each; ours: forked from one per
-                                                       regime and seed that has loaded the kernels
+                                                       seed that has loaded the kernels
     B    regime, schedule, seed, method                paper: a process per regime, schedule, seed
-                                                       ours: a process per regime and seed
+                                                       ours: a process per seed
     C    regime, seed, method                          a walk per regime and seed
          regime, development seed                      the candidates of the projected gradient
          regime, further seed                          how much map draws matter (paper build)
@@ -78,6 +78,11 @@ class Plan:
         """Length of the streams where it is not the regime's own."""
         return QUICK_ROWS if self.quick else None
 
+    @property
+    def _shares_processes(self) -> bool:
+        """Whether one process takes all timed cells of a seed: loading ours takes seconds."""
+        return self.quick or self.build == "ours"
+
     def chosen(self, regime: str) -> list[str]:
         """Methods of a regime that were asked for."""
         every = methods_of(REGIMES[regime], self.build)
@@ -91,12 +96,8 @@ class Plan:
     def _timed(self) -> list[Group]:
         groups = []
         for seed in self.seeds:
-            for regime in self.regimes:
-                cells = self._timed_cells(regime, seed)
-                if self.quick or self.build == "ours":
-                    groups.append(cells)
-                else:
-                    groups += [[cell] for cell in cells]
+            cells = [cell for regime in self.regimes for cell in self._timed_cells(regime, seed)]
+            groups += [cells] if self._shares_processes else [[cell] for cell in cells]
             if seed == REPEATED[2]:
                 groups += self._repeats()
         return groups
@@ -138,8 +139,7 @@ class Plan:
             for method in self.chosen(regime)
             if self.build == "paper" or method != "exact-each" or schedule == "every-1"
         ]
-        shared = ("seed", "regime") if self.build == "ours" or self.quick else _SCHEDULED
-        return _grouped(cells, *shared)
+        return _grouped(cells, *(("seed",) if self._shares_processes else _SCHEDULED))
 
     def _walks(self) -> list[Group]:
         walks = [

@@ -14,10 +14,11 @@ from multiprocessing.connection import Connection
 from okspca.numerics.announcing import unannounced
 from okspca.studies.cells import Cell
 from okspca.studies.rows import Row
-from okspca.studies.services.timed import pin, run_timed
+from okspca.studies.services.timed import REHEARSED, pin, rehearse, run_timed
+from okspca.studies.workloads import REGIMES, draw_maps, stream
 
-#: Rows of the run that loads kernels before the copies are made.
-LOADING_ROWS = 160
+#: Rows of the rehearsal that loads kernels before the copies are made; theirs can be shorter.
+LOADING_ROWS = REHEARSED["ours"]
 
 
 def main() -> None:
@@ -39,8 +40,11 @@ def _can_fork() -> bool:
 
 def run_apart(build: str, cells: Sequence[Cell], n_rows: int | None) -> list[Row]:
     """Time every cell in a copy of this process, which has only loaded what they need."""
-    each_method = {(cell["regime"], cell["method"]): cell for cell in cells}
-    run_timed(build, list(each_method.values()), LOADING_ROWS)
+    for name, method in {(cell["regime"], cell["method"]): None for cell in cells}:
+        regime, seed = REGIMES[name], cells[0]["seed"]
+        X, y = stream(regime, seed, LOADING_ROWS)
+        rows = list(X), y.tolist()
+        rehearse(build, method, regime, draw_maps(regime, seed), rows, LOADING_ROWS)
     return [row for cell in cells for row in _in_a_copy(build, cell, n_rows)]
 
 
@@ -70,7 +74,7 @@ def _in_a_copy(build: str, cell: Cell, n_rows: int | None) -> list[Row]:
 
 def _send_rows(pipe: Connection, build: str, cell: Cell, n_rows: int | None) -> None:
     """What the copy does."""
-    pipe.send(run_timed(build, [cell], n_rows))
+    pipe.send(run_timed(build, [cell], n_rows, REHEARSED["paper"]))
 
 
 if __name__ == "__main__":

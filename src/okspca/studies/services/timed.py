@@ -35,7 +35,9 @@ def pin(core: int | None) -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def run_timed(build: str, cells: Sequence[Cell], n_rows: int | None) -> list[Row]:
+def run_timed(
+    build: str, cells: Sequence[Cell], n_rows: int | None, rehearsed: int | None = None
+) -> list[Row]:
     """Time cells one after the other; each has a service of its own."""
     rows, streams = [], {}
     for cell in cells:
@@ -45,7 +47,8 @@ def run_timed(build: str, cells: Sequence[Cell], n_rows: int | None) -> list[Row
             streams = {(regime.name, seed): (list(X), y.tolist(), draw_maps(regime, seed))}
         X_rows, targets, maps = streams[regime.name, seed]
         wanted = wanted_of(cell["schedule"], len(X_rows), seed)
-        rehearse(build, cell["method"], regime, maps, (X_rows, targets))
+        rows_before = REHEARSED[build] if rehearsed is None else rehearsed
+        rehearse(build, cell["method"], regime, maps, (X_rows, targets), rows_before)
         measure = {"A0": whole, "B": batches}[cell["part"]]
         gc.collect()
         gc.disable()
@@ -67,11 +70,16 @@ def wanted_of(schedule: str, n: int, seed: int) -> list[bool]:
 
 
 def rehearse(
-    build: str, method: str, regime: Regime, maps: Maps, rows: tuple[list[Floats], list[Any]]
+    build: str,
+    method: str,
+    regime: Regime,
+    maps: Maps,
+    rows: tuple[list[Floats], list[Any]],
+    most: int,
 ) -> None:
     """Serve a few rows with a throwaway service, so that nothing happens for the first time."""
     server = make_server(build, method, regime, maps)
-    n = min(REHEARSED[build], len(rows[0]))
+    n = min(most, len(rows[0]))
     for i in range(n):
         server.step(rows[0][i], rows[1][i])
         if i < ENDS or i >= n - ENDS:
