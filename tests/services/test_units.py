@@ -9,6 +9,7 @@ from numpy.random import RandomState
 from okspca import OKSPCA
 from okspca.basis import Basis
 from okspca.numerics.arrays import Floats
+from okspca.numerics.leading import by_svd
 
 X = RandomState(0).normal(size=(300, 4))
 NUMBER = np.sin(X[:, 0]) + 0.5 * X[:, 1] ** 2
@@ -20,7 +21,8 @@ def answer_and_truth(solver: str, y: Any) -> tuple[Basis, Floats]:
     """A basis of two directions, and all singular values of the moment."""
     settings: dict[str, Any] = {"n_random_features": 48, "random_state": 0, "solver": solver}
     model = OKSPCA(2, **settings).partial_fit(X, y)
-    return model.basis(), np.linalg.svd(model.moment_.matrix(), compute_uv=False)
+    sigma: Floats = by_svd(model.moment_.matrix()).sigma
+    return model.basis(), sigma
 
 
 def proven_and_true(basis: Basis, sigma: Floats) -> tuple[float | None, float]:
