@@ -179,6 +179,8 @@ class TestWithoutLogging:
     @pytest.fixture(autouse=True)
     def _no_handlers(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(announcing.LOGGER, "hasHandlers", lambda: False)
+        # Another test may have run the code of a page that silences it.
+        monkeypatch.setattr(announcing.LOGGER, "level", logging.NOTSET)
 
     def said(self, capsys: pytest.CaptureFixture[str]) -> str:
         announce("somewhere")
