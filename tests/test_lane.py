@@ -8,6 +8,7 @@ import pytest
 from numpy.random import RandomState
 
 from okspca import OKSPCA, DataError
+from okspca.errors import NumericalError
 from okspca.features import IdentityMap
 from okspca.lane import Lane
 from okspca.pipeline import Pipeline
@@ -142,6 +143,20 @@ def test_bad_rows_are_refused_and_leave_no_trace(x: Any, y: Any) -> None:
     before = state_of(model)
     with pytest.raises(DataError):
         model.learn_one(x, y)
+    assert state_of(model) == before
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid:RuntimeWarning")
+@pytest.mark.parametrize("side", ["input", "target"])
+def test_features_that_are_no_numbers_are_refused_and_leave_no_trace(side: str) -> None:
+    tiny = {"input": (1e-138, 1.0), "target": (1.0, 1e-138)}[side]
+    narrow: dict[str, Any] = {"bandwidth" if side == "input" else "target_bandwidth": 1e-25}
+    model = OKSPCA(2, random_state=0, **narrow).partial_fit(tiny[0] * X[:50], tiny[1] * Y[:50])
+    model.learn_one(tiny[0] * X[50], float(tiny[1] * Y[50]))
+    before = state_of(model)
+    row = (np.full(4, 1e149), 0.1) if side == "input" else (X[51], 1e149)
+    with pytest.raises(NumericalError, match="not finite; nothing was learned"):
+        model.learn_one(*row)
     assert state_of(model) == before
 
 

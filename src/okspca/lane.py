@@ -201,14 +201,18 @@ def settings_at(table: Integers) -> LaneSettings:
 
 
 @compiled
-def front(side: FrontArrays, x: Floats, rule: VarianceRule) -> None:
-    """Leave the features of ``x``, standardised with the past, in ``side.features``."""
+def front(side: FrontArrays, x: Floats, settings: LaneSettings) -> bool:
+    """Leave the features of ``x``, standardised with the past, in ``side.features``.
+
+    False where a standardised value is so large that its features may be no numbers.
+    """
     row = side.row
-    divisors(side.state, rule, row)
+    divisors(side.state, settings.rule, row)
     for j in range(x.shape[0]):
         row[j] = (x[j] - side.state.mean[j]) / row[j]
     np.dot(side.weights, row, side.features)
     cosine_row(side.features, side.phases, np.sqrt(2.0 / side.features.shape[0]))
+    return is_usable(row, settings.largest)
 
 
 @compiled
@@ -227,7 +231,8 @@ def learn_label(table: Integers, x: Floats, column: int) -> int:
     if column >= psi.shape[0] or not is_usable(x, settings.largest):
         return DECLINED
     inputs = front_at(table, INPUTS)
-    front(inputs, x, settings.rule)
+    if not front(inputs, x, settings):
+        return DECLINED
     for j in range(psi.shape[0]):
         psi[j] = 1.0 if j == column else 0.0
     weights = 1.0, settings.forgetting, 0.0
@@ -245,7 +250,8 @@ def learn_numbers(table: Integers, x: Floats) -> int:
         return DECLINED
     inputs, targets = front_at(table, INPUTS), front_at(table, TARGETS)
     psi, dropped = vector_at(table, SCRATCH), vector_at(table, SCRATCH + 3)
-    front(targets, y, settings.rule)
+    if not (front(targets, y, settings) and front(inputs, x, settings)):
+        return DECLINED
     directions = matrix_at(table, DIRECTIONS)
     if directions.shape[0] > 0:
         square, dropped[0] = _encode(targets.features, directions, psi)
@@ -253,7 +259,6 @@ def learn_numbers(table: Integers, x: Floats) -> int:
             return NEW_DIRECTION
     else:
         psi = targets.features
-    front(inputs, x, settings.rule)
     weights = 1.0, settings.forgetting, dropped[0]
     left, right = vector_at(table, SCRATCH + 1), vector_at(table, SCRATCH + 2)
     add_row(moment_at(table), inputs.features, psi, weights, left, right)
