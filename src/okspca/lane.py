@@ -38,12 +38,15 @@ LeanTarget = int | float | Floats
 class Lane:
     """The fused kernel, bound to the arrays of one pipeline.
 
-    It must be made anew whenever those arrays are replaced (a wider moment, a merge).
+    It must be made anew whenever those arrays are replaced (a late class, a merge); a compression
+    that was extended or turned only needs :meth:`renew`.
 
     Attributes
     ----------
     x : ndarray
         Room for the inputs of a row, for callers whose own array is not a plain one.
+    features : ndarray
+        The features of the inputs that were met last.
     learn : callable
         Learns a row, given its inputs (contiguous, aligned, writable) and target.  Returns
         ``DECLINED`` where the general path must take it, ``NEW_DIRECTION`` where a compressed
@@ -58,6 +61,7 @@ class Lane:
     """
 
     x: Floats
+    features: Floats
     learn: Callable[[Floats, LeanTarget], int]
     rows: EncodedRows
     psi: Floats
@@ -73,7 +77,6 @@ class Lane:
         self.due = due
         self.x = np.zeros(inputs[1].n_inputs)
         compression = moment.compression
-        width, D = moment.arrays.sums.shape
         settings = LaneSettings(
             inputs[0].rule,
             moment.forgetting,
@@ -81,25 +84,23 @@ class Lane:
             0.0 if compression is None else compression.tolerance,
             LARGEST_VALUE,
         )
-        side, psi, dropped = _side(*inputs), np.zeros(width), np.zeros(1)
-        arrays = [*_flat(side), *moment.arrays, psi, np.empty(D), np.empty(width), dropped]
-        arrays.append(np.array([*settings.rule, *settings[1:]]))
-        self.rows = EncodedRows(side.features[None], psi[None], np.ones(1), dropped)
-        self.psi = psi
+        side = _side(*inputs)
+        self.features = side.features
+        numbers = np.array([*settings.rule, *settings[1:]])
+        self._arrays = [*_flat(side), *self._kept(moment), numbers]
         if isinstance(targets[1], OneHotMap):
-            self._arrays = arrays
-            table = table_of(arrays)
-            self.learn = partial(bound(learn_label, table, self.x, 0), table)
+            self.psi = self.rows.coordinates[0]
+            self._table = table_of(self._arrays)
+            self.learn = partial(bound(learn_label, self._table, self.x, 0), self._table)
             return
         y = np.zeros(targets[1].n_inputs)
-        directions = np.zeros((0, 1)) if compression is None else compression.directions[:width]
         target_side = _side(*targets)  # type: ignore[arg-type]
         self.psi = target_side.features
         if compression is None:
             self.rows = self.rows._replace(coordinates=target_side.features[None])
-        self._arrays = [*arrays, *_flat(target_side), directions.copy(), y]
-        table = table_of(self._arrays)
-        kernel = partial(bound(learn_numbers, table, self.x), table)
+        self._arrays += [*_flat(target_side), _directions(moment), y]
+        self._table = table_of(self._arrays)
+        kernel = partial(bound(learn_numbers, self._table, self.x), self._table)
         everything = 0 if y.size == 1 else slice(None)  # a single number is put in faster
 
         def learn(x: Floats, target: LeanTarget) -> int:
@@ -107,6 +108,20 @@ class Lane:
             return kernel(x)
 
         self.learn = learn
+
+    def renew(self, moment: CrossMoment) -> None:
+        """Go on with a compressed moment whose directions are more, or others, than before."""
+        self._arrays[MOMENT:SETTINGS] = kept = self._kept(moment)
+        self._arrays[DIRECTIONS] = directions = _directions(moment)
+        self._table[MOMENT:SETTINGS] = table_of(kept)
+        self._table[DIRECTIONS] = table_of([directions])
+
+    def _kept(self, moment: CrossMoment) -> list[Floats]:
+        """The moment's arrays and the scratch that goes with its width."""
+        width, D = moment.arrays.sums.shape
+        coordinates, dropped = np.zeros((1, width)), np.zeros(1)
+        self.rows = EncodedRows(self.features[None], coordinates, np.ones(1), dropped)
+        return [*moment.arrays, coordinates[0], np.empty(D), np.empty(width), dropped]
 
     @staticmethod
     def fits(inputs: Side, targets: Side, moment: CrossMoment) -> bool:
@@ -125,6 +140,13 @@ class Lane:
             and targets[0].forgetting == standardizer.forgetting
             and (moment.compression is None or moment.width == moment.compression.rank > 0)
         )
+
+
+def _directions(moment: CrossMoment) -> Floats:
+    """The directions that a target is compressed to; none where it is not."""
+    if moment.compression is None:
+        return np.zeros((0, 1))
+    return moment.compression.directions[: moment.width].copy()
 
 
 def _side(standardizer: CausalStandardizer, feature_map: FourierMap) -> "FrontArrays":

@@ -22,7 +22,6 @@ from okspca.errors import NotReadyError, NumericalError
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.curve import polynomials
 from okspca.lane import (
-    DECLINED,
     LEARNED,
     LEARNED_CONSTANT,
     NEW_DIRECTION,
@@ -44,7 +43,7 @@ from okspca.standardize import Standardizer
 
 CHUNK_ROWS = 512
 FIRST_ANCHOR = 64
-FIRST_TURN, TURNS_PER_DOUBLING = 64, 4
+FIRST_TURN = 128
 NEVER = 1 << 62
 FLOAT64 = np.dtype(np.float64)
 ANCHOR_RETRY = 8
@@ -181,10 +180,9 @@ class Pipeline(Readable):
         try:
             learned = lane.learn(x, target)
             if learned == NEW_DIRECTION and self.moment.add_direction(lane.psi):
-                self._lane = None  # its arrays were replaced
-                lane = self._open_lane()
-                learned = DECLINED if lane is None else lane.learn(x, target)
-            if lane is None or learned < LEARNED:
+                self._renew_lane(lane)
+                learned = lane.learn(x, target)
+            if learned < LEARNED:
                 return False
             self.rows += 1
             if self.constant_target is not None and (self.constant_target != target).any():
@@ -383,7 +381,8 @@ class Pipeline(Readable):
             rotation = self.moment.concentrate()
             if rotation is not None and self.sub_moments is not None:
                 self.sub_moments.turn(rotation)
-            self._lane = None
+            if self._lane is not None:
+                self._renew_lane(self._lane)
         period = self._period()
         if not self.service.scans and period is not None and self.rows % period == 0:
             self.service.observe(self.service_state, self.moment, change, self.rows)
@@ -406,6 +405,12 @@ class Pipeline(Readable):
             self.sub_moments.prepare(self.moment.width)
         return self._lane
 
+    def _renew_lane(self, lane: Lane) -> None:
+        """Bring the fused kernel up to date with a compression that was extended or turned."""
+        lane.renew(self.moment)
+        if self.sub_moments is not None:
+            self.sub_moments.prepare(self.moment.width)
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave the bound kernel out of copies and files; it is made anew when needed."""
         return {**super().__getstate__(), "_lane": None, "_is_writable": False}
@@ -426,12 +431,11 @@ class Pipeline(Readable):
     def _next_turn(self, t: int) -> int:
         """Return the next observation after ``t`` at which compressed targets are concentrated.
 
-        Four times in each doubling from 64 on: 64, 80, 96, 112, 128, 160, ...
+        That is at 128, 256, 512, ...: more often would cost as much as it spares.
         """
         if self.moment.compression is None or self.window is not None:
             return NEVER
-        step = max(FIRST_TURN, (1 << t.bit_length()) // 2) // TURNS_PER_DOUBLING
-        return max(FIRST_TURN, (t // step + 1) * step)
+        return max(FIRST_TURN, 1 << t.bit_length())
 
     def _next_anchor(self, t: int) -> int:
         """Return the next observation after ``t`` that sets an anchor.

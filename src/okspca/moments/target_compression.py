@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg.lapack import dgeqrf
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import polished
 from okspca.numerics.scratch import scratch
 from okspca.numerics.sums import column_squares, first_above, row_squares, subtract_from
@@ -78,7 +79,7 @@ class TargetCompression:
 
     def add(self, psi: Floats) -> None:
         """Add the direction of what one row of features holds outside the present ones."""
-        self._append(psi - (self.directions @ psi) @ self.directions)
+        self._append(outside(self.directions, psi))
 
     def encode(self, Psi: Floats) -> tuple[Floats, Floats]:
         """Return coordinates (n x rank) and squared residuals (n,), adding directions as needed.
@@ -153,10 +154,26 @@ class TargetCompression:
         return parts[key][1:]
 
     def _append(self, residual: Floats) -> None:
-        """Add the direction of one residual, made orthogonal to the others twice more."""
-        direction = residual.copy()
-        for _ in range(2):
-            direction /= math.sqrt(direction @ direction)
-            direction -= (self.directions @ direction) @ self.directions
-        direction /= math.sqrt(direction @ direction)
-        self.directions = np.concatenate([self.directions, direction[np.newaxis]])
+        """Add the direction of one residual."""
+        self.directions = extended(self.directions, residual)
+
+
+@compiled
+def outside(directions: Floats, psi: Floats) -> Floats:
+    """What features hold outside orthonormal directions."""
+    return psi - np.dot(np.dot(directions, psi), directions)
+
+
+@compiled
+def extended(directions: Floats, residual: Floats) -> Floats:
+    """Orthonormal rows and, as the last, the direction of a residual, freed of the others twice."""
+    rank = directions.shape[0]
+    rows = np.empty((rank + 1, directions.shape[1]))
+    rows[:rank] = directions
+    direction = rows[rank]
+    direction[:] = residual
+    for _ in range(2):
+        direction /= math.sqrt(np.dot(direction, direction))
+        direction -= np.dot(np.dot(directions, direction), directions)
+    direction /= math.sqrt(np.dot(direction, direction))
+    return rows
