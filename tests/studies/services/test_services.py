@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from okspca.cli import app
 from okspca.studies.comparison import Verdict
 from okspca.studies.rows import Row
+from okspca.studies.services import process
 from okspca.studies.services.accounting import geometry
 from okspca.studies.services.claims import claim_in
 from okspca.studies.services.compare import compare
@@ -195,3 +197,23 @@ def test_an_ordering_that_is_not_the_papers_is_explained(cache: float, said: boo
     found = " ".join(str(part) for part in explanations(Results(rows)))
     assert ("Cache-10 takes 732 µs a row here, Adam 488" in found) == said
     assert ("the other way round" in found) == said
+
+
+def test_short_streams_are_served_againin_turns_and_medians_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    walls = {"exact": [0.1, 0.5, 0.2], "adam": [0.9], "full-svd": [0.15, 0.1, 0.12]}
+    order: list[str] = []
+
+    def served(_build: str, cell: dict[str, Any], _n_rows: int | None) -> list[dict[str, Any]]:
+        order.append(cell["method"])
+        times = walls[cell["method"]]
+        return [{**cell, "requests": 4, "wall": times[order.count(cell["method"]) - 1]}]
+
+    monkeypatch.setattr(process, "_in_a_copy", served)
+    cells = [{"method": method} for method in walls]
+    rows = process.in_turns("ours", cells, None, rounds=3)
+    assert order == ["exact", "adam", "full-svd", *["exact", "full-svd"] * 2]
+    assert [row["wall"] for row in rows] == [0.2, 0.9, 0.12]
+    assert [row["rounds"] for row in rows] == [3, 1, 3]
+    assert [row["requests"] for row in rows] == [4, 4, 4]

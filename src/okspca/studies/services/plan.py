@@ -3,7 +3,8 @@
 A cell is one measurement; cells that share a process or a walk form a group::
 
     A0   regime, schedule, seed, method (and repeat)   a process each; ours: forked from one per
-                                                       seed that has loaded the kernels
+                                                       seed that has loaded the kernels,
+                                                       short ones several times
     B    regime, schedule, seed, method                paper: a process per regime, schedule, seed
                                                        ours: a process per seed
     C    regime, seed, method                          a walk per regime and seed

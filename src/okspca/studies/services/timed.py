@@ -51,6 +51,7 @@ def run_timed(
         rehearse(build, cell["method"], regime, maps, (X_rows, targets), rows_before)
         measure = {"A0": whole, "B": batches}[cell["part"]]
         gc.collect()
+        gc.freeze()  # what is there by now stays: the next collection need not look at it
         gc.disable()
         try:
             row = measure((build, cell["method"], regime, maps), X_rows, targets, wanted)
