@@ -36,7 +36,8 @@ def command(
         list[str] | None,
         typer.Option(
             help="A0 (whole streams timed), B (batches and requests timed) or C (quality, "
-            "untimed; may run beside the others); several times.  All by default."
+            "untimed; beside the others where there is a second core); several times.  All by "
+            "default."
         ),
     ] = None,
     quick: Annotated[

@@ -11,6 +11,7 @@ from okspca.numerics.announcing import unannounced
 from okspca.progress import progress
 from okspca.studies.cells import Cell
 from okspca.studies.rows import Row, RowFile
+from okspca.studies.services.beside import beside, free_cores
 from okspca.studies.services.launch import timed_core, timed_in_a_process
 from okspca.studies.services.plan import VARYING, Group, Plan
 from okspca.studies.services.quality import (
@@ -27,6 +28,8 @@ from okspca.studies.services.storage import keep_provenance, keep_trajectories, 
 #: What one group gave: rows for each of its cells.
 Found = list[tuple[Cell, list[Row]]]
 Work = Callable[[Group], Found]
+#: The pass about quality, which may run beside the timed ones.
+UNTIMED = "C"
 
 
 def reproduce(plan: Plan, out: Path, console: Console, *, command: str) -> None:
@@ -36,13 +39,25 @@ def reproduce(plan: Plan, out: Path, console: Console, *, command: str) -> None:
 
 
 def run(plan: Plan, out: Path, console: Console, command: str) -> None:
-    """Run what is missing of every pass that was asked for."""
+    """Run what is missing of every pass that was asked for; the untimed one on another core."""
+    timed = [name for name in plan.passes if name != UNTIMED]
+    if timed and UNTIMED in plan.passes and free_cores():
+        with beside(console, run_pass, UNTIMED, plan, out, None, command):
+            for name in timed:
+                run_pass(name, plan, out, console, command)
+    else:
+        for name in plan.passes:
+            run_pass(name, plan, out, console, command)
+
+
+def run_pass(name: str, plan: Plan, out: Path, console: Console | None, command: str) -> None:
+    """Run what is missing of one pass; without a console, silently."""
     folder = out / plan.build
-    for name in plan.passes:
-        file = open_rows(folder, name, plan.build, quick=plan.quick)
-        work = _untimed(plan, folder) if name == "C" else _timed(plan)
-        if run_groups(plan.groups(name), work, file, console, plan.seeds):
-            keep_provenance(folder, name, command, file.seconds)
+    file = open_rows(folder, name, plan.build, quick=plan.quick)
+    work = _untimed(plan, folder) if name == UNTIMED else _timed(plan)
+    console = Console(quiet=True) if console is None else console
+    if run_groups(plan.groups(name), work, file, console, plan.seeds):
+        keep_provenance(folder, name, command, file.seconds)
 
 
 def run_groups(
