@@ -7,7 +7,7 @@ import pytest
 from numpy.random import RandomState
 
 from okspca import OKSPCA, DataError, OKSPCAClassifier, OKSPCARegressor, StateError
-from okspca.estimators import relevance as module
+from okspca.estimators import relevance_search as module
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap
 from okspca.features.relevance import (

@@ -23,7 +23,7 @@ from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.pooling import check_same_kind
-from okspca.estimators.relevance import RelevanceSearch
+from okspca.estimators.relevance_search import RelevanceSearch
 from okspca.estimators.saving import load_model, model_bytes, model_from, save_model
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.estimators.stability import StabilityAttribute

@@ -20,7 +20,7 @@ from okspca.estimators.data import CLASSIFICATION, REGRESSION
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import CHOICES, READY_MADE, check_parameters
 from okspca.estimators.prequential import PrequentialScore
-from okspca.estimators.relevance import TIMES, RelevanceSearch
+from okspca.estimators.relevance_search import TIMES, RelevanceSearch
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.pipeline import Pipeline
 from okspca.services import Service

@@ -8,7 +8,7 @@ from numpy.random import RandomState
 
 from okspca import OKSPCA, MergeError
 from okspca.datasets import friedman, xor_gauss
-from okspca.estimators import relevance as module
+from okspca.estimators import relevance_search as module
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap, IdentityMap
 from okspca.features.relevance import input_scales, relevance
@@ -178,7 +178,7 @@ def test_a_search_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     def broken(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "tested", broken)
+    monkeypatch.setattr(module, "chosen_scales", broken)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[500:], y[500:])
     assert state_of(model) == before

@@ -163,7 +163,7 @@ class RelevanceSearch:
             kept = kept.followed_by(more)
         self.held = [kept]
         assert self.blank is not None
-        scales, self.relevance = tested(self.blank, kept, self.scales)
+        scales, self.relevance = chosen_scales(self.blank, kept, self.scales)
         if not np.array_equal(scales, self.scales):
             self.scales = scales
             pipeline = self.blank.twin()
@@ -185,7 +185,7 @@ def times(n_inputs: int) -> tuple[int, ...]:
     return tuple(t for t in TIMES if t >= min(ROWS_PER_INPUT * n_inputs, TIMES[-1]))
 
 
-def tested(blank: Pipeline, rows: Rows, scales: Floats) -> tuple[Floats, Floats]:
+def chosen_scales(blank: Pipeline, rows: Rows, scales: Floats) -> tuple[Floats, Floats]:
     """Test the map in use against rescaled ones.
 
     Returns the scales to go on with, and the relevance of the inputs as found with them.
