@@ -95,11 +95,26 @@ def test_a_pilot_saves_the_first_pass(client: Any) -> None:
     assert_same(model, wanted)
 
 
-def test_the_median_of_distances_is_that_of_the_first_rows(client: Any) -> None:
+@pytest.mark.parametrize("chunks", [100, 600])
+def test_the_median_of_distances_is_that_of_the_first_rows(client: Any, chunks: int) -> None:
     X, y = rows()
     settings = {**SETTINGS, "bandwidth": "median"}
-    model = fit(da.from_array(X, chunks=600), da.from_array(y), model=OKSPCA(2, **settings))
+    model = fit(da.from_array(X, chunks=chunks), da.from_array(y), model=OKSPCA(2, **settings))
     assert_same(model, alone(X, y, bandwidth="median"))
+
+
+def test_first_rows_may_lie_behind_an_empty_partition_and_rows_of_no_weight(client: Any) -> None:
+    X, y = rows(1500)
+    medians = {"bandwidth": "median", "target_bandwidth": "median"}
+    weight = np.where(np.arange(1500) % 3 == 0, 0.0, 2.0)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(y=y, weight=weight)
+    parts = dd.from_pandas(frame, npartitions=5)
+    some = parts.map_partitions(lambda part: part[part.index >= 400])
+    assert some.map_partitions(len).compute().tolist()[:2] == [0, 200]
+    model = OKSPCA(2, **SETTINGS, **medians)
+    wanted = OKSPCA(2, standardize="frozen", **SETTINGS, **medians)
+    wanted.fit(frame[["a", "b", "c", "d"]][400:], y[400:], sample_weight=weight[400:])
+    assert_same(fit(some, "y", model=model, sample_weight="weight"), wanted)
 
 
 def test_wrong_input_says_what_is_wrong(client: Any) -> None:

@@ -48,6 +48,17 @@ def assert_same(found: OKSPCA, wanted: OKSPCA) -> None:
     assert np.linalg.norm(found.moment_.matrix() - C) <= 1e-12 * np.linalg.norm(C)
 
 
+def test_a_bandwidth_does_not_look_at_rows_of_no_weight(spark: Any) -> None:
+    rows = frame()[["a", "b", "c", "y"]]
+    rows["weight"] = np.where(np.arange(len(rows)) % 3 == 0, 0.0, 2.0)
+    settings: dict[str, Any] = {**SETTINGS, "bandwidth": "median"}
+    data = spark.createDataFrame(rows).coalesce(1)
+    model = fit(data, "y", model=OKSPCA(2, **settings), sample_weight="weight")
+    wanted = OKSPCA(2, standardize="frozen", **settings)
+    wanted.fit(rows[["a", "b", "c"]].to_numpy(), rows["y"], sample_weight=rows["weight"])
+    assert_same(model, wanted)
+
+
 @pytest.mark.parametrize(("partitions", "fan_in"), [(1, 8), (5, 2)])
 def test_a_frame_equals_one_frozen_run(spark: Any, partitions: int, fan_in: int) -> None:
     rows = frame()

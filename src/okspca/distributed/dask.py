@@ -5,7 +5,7 @@ with its worker is run again and gives the same bytes, so a death changes the ti
 Partitions are read twice, once per pass, and never held.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from okspca.distributed.states import (
     FAN_IN,
     Block,
     check_can_be_sharded,
+    first_rows,
     groups,
     identity,
     learn,
@@ -28,7 +29,6 @@ from okspca.distributed.states import (
 from okspca.distributed.survey import Survey
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
-from okspca.features.bandwidth import MEDIAN_ROWS
 
 Part = Block | Iterable[Block]
 
@@ -102,8 +102,8 @@ def fit_blocks(
     if pilot is None:
         surveys = [delayed(_survey)(model, block) for block in blocks]
         merged = _tree(surveys, lambda some: delayed(merge_surveys)(model, some), fan_in)
-        first = delayed(_first)(blocks[0]) if needs_pilot(model) else None
-        found, first = compute(merged, first)
+        found = compute(merged)[0]
+        first = first_rows(_first_of_each(blocks)) if needs_pilot(model) else None
     else:
         found, first = survey_of(model, [pilot]), pilot
     start = delayed(identity(model, Survey.from_bytes(model, found), first).to_bytes())
@@ -180,10 +180,15 @@ def _learn(kind: type[OKSPCA], start: bytes, part: Part) -> bytes:
     return learn(kind, start, _several(part))
 
 
+def _first_of_each(blocks: Sequence[Any]) -> Iterator[Block]:
+    """First rows of one partition after the other, as they are asked for."""
+    for block in blocks:
+        yield compute(delayed(_first)(block))[0]
+
+
 def _first(part: Part) -> Block:
     """First rows of a partition."""
-    first = next(iter(_several(part)))
-    return tuple(rows[:MEDIAN_ROWS] for rows in first[:2])
+    return first_rows(_several(part))
 
 
 def _several(part: Part) -> Iterable[Block]:

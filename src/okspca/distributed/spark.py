@@ -95,7 +95,8 @@ def fit(
             fan_in,
         )
         if needs_pilot(model):
-            pilot = block_of(data.limit(MEDIAN_ROWS).toArrow(), target, columns)
+            counted = data if sample_weight is None else data.where(data[sample_weight] > 0)
+            pilot = block_of(counted.limit(MEDIAN_ROWS).toArrow(), target, columns)
     else:
         found = survey_of(model, [pilot])
     start = identity(model, Survey.from_bytes(model, found), pilot).to_bytes()

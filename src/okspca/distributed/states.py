@@ -4,6 +4,7 @@ They are plain functions of bytes, so that any engine can run them again after a
 """
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
 from okspca.estimators.parameters import check_parameters
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
+from okspca.numerics.sparse import stacked
 from okspca.standardize import FrozenStandardizer, NoStandardizer
 from okspca.standardize_sparse import freeze
 
@@ -168,6 +170,32 @@ def check_fan_in(fan_in: int) -> None:
 def needs_pilot(model: OKSPCA) -> bool:
     """Whether a bandwidth is taken from first rows."""
     return "median" in (model.bandwidth, model.target_bandwidth)
+
+
+def first_rows(blocks: Iterable[Block]) -> Block:
+    """The first rows of positive weight, for a bandwidth; takes no more blocks than it needs.
+
+    Examples
+    --------
+    >>> X, y = first_rows([(np.empty((0, 1)), []), ([[1.0], [2.0]], [3.0, 4.0], [0.0, 1.0])])
+    >>> X.tolist(), y.tolist()
+    ([[2.0]], [4.0])
+    """
+    inputs, targets, left = [], [], MEDIAN_ROWS
+    for X, y, *weights in blocks:
+        if not n_rows(X):
+            continue
+        kept: Any = slice(left)
+        if weights:
+            kept = np.flatnonzero(np.asarray(weights[0]) > 0.0)[:left]
+        inputs.append((X if issparse(X) else np.asarray(X, dtype=np.float64))[kept])
+        targets.append(np.asarray(y)[kept])
+        left -= n_rows(inputs[-1])
+        if left <= 0:
+            break
+    if not inputs:
+        return np.empty((0, 0)), np.empty(0)
+    return reduce(stacked, inputs), np.concatenate(targets)
 
 
 def n_rows(X: Any) -> int:
