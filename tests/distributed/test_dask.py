@@ -105,7 +105,7 @@ def test_the_median_of_distances_is_that_of_the_first_rows(client: Any, chunks: 
 
 def test_first_rows_may_lie_behind_an_empty_partition_and_rows_of_no_weight(client: Any) -> None:
     X, y = rows(1500)
-    medians = {"bandwidth": "median", "target_bandwidth": "median"}
+    medians: dict[str, Any] = {"bandwidth": "median", "target_bandwidth": "median"}
     weight = np.where(np.arange(1500) % 3 == 0, 0.0, 2.0)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(y=y, weight=weight)
     parts = dd.from_pandas(frame, npartitions=5)
