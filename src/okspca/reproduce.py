@@ -5,6 +5,7 @@ To add a study, write `studies/<name>/command.py` with a function ``command`` th
 file should import its heavy parts inside the function, so that `okspca --help` stays quick.
 """
 
+import signal
 from importlib import import_module
 
 import typer
@@ -12,10 +13,18 @@ import typer
 STUDIES = ("prediction", "population", "services", "drift", "distributed")
 
 app = typer.Typer(
-    help="Run a study of the paper again and set our numbers beside the published ones.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def _end_as_by_hand() -> None:
+    """Run a study of the paper again and set our numbers beside the published ones."""
+    # A request to end does what Ctrl-C does, so that no process of a study goes on by itself.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 for name in STUDIES:
     app.command(name)(import_module(f"okspca.studies.{name}.command").command)

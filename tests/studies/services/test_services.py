@@ -2,6 +2,10 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,7 @@ from okspca.studies.services.claims import claim_in
 from okspca.studies.services.compare import compare
 from okspca.studies.services.explained import explanations
 from okspca.studies.services.frontier import points
-from okspca.studies.services.launch import timed_in_a_process
+from okspca.studies.services.launch import LOCK, alone, timed_in_a_process
 from okspca.studies.services.methods import ANCHOR, delivered, make_server, methods_of
 from okspca.studies.services.plan import QUICK_ROWS, Plan
 from okspca.studies.services.quality import quality_rows, walk_of
@@ -146,6 +150,52 @@ def test_a_timed_process_that_fails_says_why() -> None:
     cells = [{**where, "method": "adam"}, {**where, "method": "nonesuch"}]
     with pytest.raises(RuntimeError, match="nonesuch"):
         timed_in_a_process("paper", cells, QUICK_ROWS, None)
+
+
+def test_whoever_inherits_the_lock_holds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    with alone() as lock:
+        heir = subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=lock
+        )
+    with (tmp_path / LOCK).open("a") as file:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        heir.communicate(b"\n")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_request_to_end_leaves_no_process_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "okspca", "reproduce", "services", "--out", str(tmp_path)]
+    study = subprocess.Popen(
+        [*command, "--passes", "A0", "--seeds", "1"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    rows = tmp_path / "paper" / "timing.jsonl"
+    while not (rows.exists() and rows.read_text().count("\n") > 1):
+        assert study.poll() is None
+        time.sleep(0.05)
+    study.terminate()
+    assert study.communicate(timeout=30)[1].startswith("Interrupted")
+    assert study.returncode == 130
+    assert _is_gone(study.pid)
+
+
+def _is_gone(group: int) -> bool:
+    """Whether no process of a group is left, once the system has cleared away those that ended."""
+    for _ in range(200):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def _timed(method: str, seed: int, wall: float) -> Row:

@@ -30,13 +30,14 @@ def timed_in_a_process(
         The process failed; its last words are in the message.
     """
     job = json.dumps({"build": build, "cells": list(cells), "n_rows": n_rows, "core": core})
-    with alone():
+    with alone() as lock:
         done = subprocess.run(
             [sys.executable, "-m", "okspca.studies.services.process"],
             input=job,
             capture_output=True,
             text=True,
             env={**os.environ, **ONE_THREAD},
+            pass_fds=lock,
             check=False,
         )
     if done.returncode != 0:
@@ -47,20 +48,21 @@ def timed_in_a_process(
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Wait until no other timed process runs; a killed one leaves nothing behind."""
+def alone() -> Iterator[tuple[int, ...]]:
+    """Wait until no other timed process runs; a killed one leaves nothing behind.
+
+    Gives the lock's file, if there is one: a process that inherits it holds the lock as long as it
+    lives, even if the one that started it is killed.
+    """
     try:
         fcntl: Any = import_module("fcntl")
     except ImportError:  # no such lock on this system: its user sees to it
-        yield
+        yield ()
         return
     path = Path(tempfile.gettempdir()) / LOCK
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
+        yield (file.fileno(),)
 
 
 def timed_core() -> int | None:

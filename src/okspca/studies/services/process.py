@@ -24,7 +24,7 @@ from okspca.studies.workloads import REGIMES, draw_maps, stream
 #: Rows of the rehearsal that loads kernels before the copies are made; theirs can be shorter.
 LOADING_ROWS = REHEARSED["ours"]
 #: A stream that took less than this many seconds is served again, until there are so many rounds.
-SHORT, ROUNDS, QUICK_ROUNDS = 0.2, 5, 2
+SHORT, ROUNDS, QUICK_ROUNDS = 0.35, 4, 2
 
 
 def main() -> None:
