@@ -58,6 +58,12 @@ class Lane:
         The target features of the row that was met last, before compression.
     due : int
         Row number at which the pipeline next has something to do besides learning.
+    lag : int
+        By how much the clock of the moment is ahead of the number of rows.
+    ungrouped : int
+        By how much the number of rows is ahead of that in groups of a stability estimate.
+    has_groups : bool
+        Whether the groups are ready for rows of this width.
     """
 
     x: Floats
@@ -66,6 +72,9 @@ class Lane:
     rows: EncodedRows
     psi: Floats
     due: int
+    lag = 0
+    ungrouped = 0
+    has_groups = False
 
     def __init__(
         self,
@@ -219,7 +228,7 @@ def moment_at(table: Integers) -> MomentArrays:
 def settings_at(table: Integers) -> LaneSettings:
     """The settings, from the table."""
     n = vector_at(table, SETTINGS)
-    return LaneSettings(VarianceRule(n[0], n[1], n[2]), n[3], n[4], n[5], n[6])
+    return LaneSettings(VarianceRule(n[0], n[1], n[2], n[3], n[4]), n[5], n[6], n[7], n[8])
 
 
 @compiled

@@ -190,12 +190,15 @@ class Pipeline(Readable):
             is_constant = learned == LEARNED_CONSTANT or self.constant_target is not None
             self.moment.is_constant = is_constant
             if self.sub_moments is not None:
-                self.sub_moments.add_one(lane.rows, self.moment.rows - 1)
+                self._group_row(self.sub_moments, lane)
             if self.service.scans:
                 self.service.follow_row(self.service_state, self.moment, self.rows)
             if self.rows >= lane.due:
                 self._follow(None)
                 lane.due = self._next_due()
+        except BaseException:
+            self._count_row(lane)
+            raise
         finally:
             self.version += 1
         return True
@@ -401,15 +404,31 @@ class Pipeline(Readable):
         targets = self.target_standardizer, self.target_map
         due = self._next_due()
         self._lane = Lane(inputs, targets, self.moment, due)  # type: ignore[arg-type]
+        self._lane.lag = self.moment.rows - self.rows
         if self.sub_moments is not None:
-            self.sub_moments.prepare(self.moment.width)
+            self._lane.ungrouped = self.rows - self.sub_moments.rows
         return self._lane
 
     def _renew_lane(self, lane: Lane) -> None:
         """Bring the fused kernel up to date with a compression that was extended or turned."""
         lane.renew(self.moment)
-        if self.sub_moments is not None:
-            self.sub_moments.prepare(self.moment.width)
+        lane.due = self._next_due()  # a wider moment may be served in another way
+        lane.has_groups = False
+
+    def _group_row(self, groups: SubMoments, lane: Lane) -> None:
+        """Let the row that was learned last join its group."""
+        if not lane.has_groups:
+            groups.prepare(self.moment.width)
+            lane.has_groups = True
+        groups.add_one(lane.rows, self.moment.rows - 1)
+
+    def _count_row(self, lane: Lane) -> None:
+        """Count a row that the kernel had learned when Ctrl-C came in between."""
+        rows = self.moment.rows - lane.lag
+        if rows > self.rows:
+            self.rows += 1
+        if self.sub_moments is not None and rows > self.sub_moments.rows + lane.ungrouped:
+            self._group_row(self.sub_moments, lane)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the bound kernel out of copies and files; it is made anew when needed."""

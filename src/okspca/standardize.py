@@ -8,6 +8,10 @@ weight, after forgetting).  Let ``n`` be the number of rows learned so far::
     n >= 2:  z = (x - mean) / sqrt(variance)   where the variance rule allows a division
              z = x - mean                      elsewhere
 
+Bounded features make little of the first rows, which come in raw units.  Before features that grow
+without bound, a *cautious* rule gives ``z = 0`` wherever nothing is divided, and divides from the
+ninth row on only: two rows in a thousand units would outweigh all that come later.
+
 Two variance rules are built in.  ``RELATIVE`` (the default for users) is free of the unit of
 measurement: it divides unless the standard deviation is at rounding level of the mean, ``sd <= 16
 eps |mean|`` (or below 1e-140, where squares lose their digits).  ``PAPER`` is the absolute floor of
@@ -42,6 +46,10 @@ class VarianceRule(NamedTuple):
         Divide only above this variance ...
     relative : float
         ... and only where the standard deviation exceeds this multiple of ``|mean|``.
+    unknown : float
+        What to divide by elsewhere: one, or infinity (:attr:`cautious`).
+    least_rows : float
+        Divide only once so many rows were learned.
 
     Examples
     --------
@@ -52,6 +60,18 @@ class VarianceRule(NamedTuple):
     clamp: float
     absolute: float
     relative: float
+    unknown: float = 1.0
+    least_rows: float = 2.0
+
+    @property
+    def cautious(self) -> "VarianceRule":
+        """The same rule for what comes before unbounded features."""
+        return self._replace(unknown=np.inf, least_rows=CAUTIOUS_ROWS)
+
+    @property
+    def plain(self) -> "VarianceRule":
+        """The same rule for what comes before bounded features."""
+        return VarianceRule(self.clamp, self.absolute, self.relative)
 
 
 class StandardizerArrays(NamedTuple):
@@ -69,6 +89,8 @@ class StandardizerArrays(NamedTuple):
 
 
 WEIGHT, ROWS = range(2)
+#: A standard deviation of fewer rows may be far too small.
+CAUTIOUS_ROWS = 8.0
 PAPER = VarianceRule(clamp=1e-8, absolute=1e-7, relative=0.0)
 _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 RELATIVE = VarianceRule(clamp=0.0, absolute=1e-280, relative=_ROUNDING)
@@ -138,7 +160,12 @@ class RunningStandardizer(Standardizer):
         return int(self.counts[ROWS])
 
     def scale(self) -> Floats:
-        """Return what each column is divided by: its standard deviation, or one."""
+        """Return the unit of each column: its standard deviation, or one where that is unknown."""
+        divisor = self.divisors()
+        return np.where(np.isinf(divisor), 1.0, divisor)
+
+    def divisors(self) -> Floats:
+        """Return what each column is divided by."""
         divisor = np.empty_like(self.mean)
         divisors(self.whole(), self.rule, divisor)
         return divisor
@@ -186,7 +213,7 @@ class CausalStandardizer(RunningStandardizer):
 
     def transform(self, X: Floats) -> Floats:
         """Standardise rows with the present state; learn nothing."""
-        return (X - self.mean) / self.scale()
+        return (X - self.mean) / self.divisors()
 
     def scan(self, X: Floats, weights: Floats) -> Floats:
         """Standardise each row with the rows before it, then learn it."""
@@ -307,9 +334,9 @@ class NoStandardizer(Standardizer):
 @compiled
 def divisors(state: StandardizerArrays, rule: VarianceRule, out: Floats) -> None:
     """Fill ``out`` with what each coordinate is divided by."""
-    scaled = state.counts[ROWS] >= 2.0
+    scaled = state.counts[ROWS] >= rule.least_rows
     for j in range(out.shape[0]):
-        out[j] = 1.0
+        out[j] = rule.unknown
         held = max(state.variance[j], rule.clamp)
         if scaled and held > rule.absolute:
             deviation = np.sqrt(held)
@@ -342,7 +369,8 @@ def _scan(
     """Replace each row by what the past makes of it, then learn it as it was."""
     divisor, row = np.ones(Z.shape[1]), np.empty(Z.shape[1])
     for i in range(Z.shape[0]):
-        # Before the first row the means are zero and the divisors one, so the row passes unchanged.
+        # Before the first row the means are zero and, by a plain rule, the divisors one: it passes
+        # unchanged.
         divisors(state, rule, divisor)
         for j in range(Z.shape[1]):
             row[j] = Z[i, j]

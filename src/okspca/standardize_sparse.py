@@ -74,7 +74,7 @@ class SparseStandardizer(RunningStandardizer):
 
     def transform(self, X: Any) -> Any:
         """Scale rows with the present state; learn nothing."""
-        return divided(canonical(X), self.scale())
+        return divided(canonical(X), self.divisors())
 
     def scan(self, X: Any, weights: Floats) -> Any:
         """Scale each row with the rows before it, then learn it."""

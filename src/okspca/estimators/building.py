@@ -114,13 +114,19 @@ def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
 
 def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     """Build the pipeline of a model from its parameters and its first rows."""
-    inputs = _standardizer(model, model.input_standardizer, pilot.X, pilot.weights)
+    is_bounded = model.input_map is None or model.input_map.is_bounded
+    inputs = _standardizer(
+        model, model.input_standardizer, pilot.X, pilot.weights, is_bounded=is_bounded
+    )
     targets: Standardizer = NoStandardizer()
     bandwidths = [0.0, 0.0]
     if model.input_map is None:
         bandwidths[0] = _bandwidth(model.bandwidth, pilot.X, pilot.weights, inputs)
     if labels is None:
-        targets = _standardizer(model, model.target_standardizer, pilot.Y, pilot.weights)
+        is_bounded = _has_bounded_targets(model)
+        targets = _standardizer(
+            model, model.target_standardizer, pilot.Y, pilot.weights, is_bounded=is_bounded
+        )
     if labels is None and model.target_map is None:
         bandwidths[1] = _bandwidth(model.target_bandwidth, pilot.Y, pilot.weights, targets)
     # Drawn last: where a rule above has failed, the caller's generator has not moved.
@@ -155,18 +161,27 @@ def seeds_of(random_state: int | RandomState | np.random.Generator | None) -> li
     return [int(seed) for seed in random.randint(np.iinfo(np.int32).max, size=3)]
 
 
+def _has_bounded_targets(model: Any) -> bool:
+    """Whether the features of a numeric response are bounded."""
+    if model.target_map is not None:
+        return bool(model.target_map.is_bounded)
+    return bool(model.target_features == "fourier")
+
+
 def _standardizer(
-    model: Any, ready: Standardizer | None, rows: Floats, weights: Floats
+    model: Any, ready: Standardizer | None, rows: Floats, weights: Floats, *, is_bounded: bool
 ) -> Standardizer:
     """Make the standardiser, or copy the ready-made one so that the caller's stays as it is."""
     if ready is not None:
         return copy.deepcopy(ready)
     if model.standardize is None:
         return NoStandardizer()
-    forgetting = model.forgetting if model.forget_standardizers else 1.0
-    if model.window and model.standardize == "causal" and model.forget_standardizers:
-        return WindowStandardizer(rows.shape[1], model.window, variance_rule(model.variance_floor))
+    forgetting = float(model.forgetting) if model.forget_standardizers else 1.0
     rule = variance_rule(model.variance_floor)
+    if not is_bounded and model.standardize == "causal":
+        rule = rule.cautious
+    if model.window and model.standardize == "causal" and model.forget_standardizers:
+        return WindowStandardizer(rows.shape[1], model.window, rule)
     causal: CausalStandardizer | SparseStandardizer
     if issparse(rows):
         causal = SparseStandardizer(rows.shape[1], rule)
@@ -218,8 +233,8 @@ def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> CrossM
     if model.compress and isinstance(target_map, FourierMap) and target_map.n_inputs == 1:
         compression = TargetCompression(target_map.n_features)
     sizes = input_map.n_features, target_map.n_features
-    settings = {
-        "forgetting": model.forgetting,
+    settings: dict[str, Any] = {
+        "forgetting": float(model.forgetting),
         "labels": isinstance(target_map, OneHotMap),
         "compression": compression,
     }

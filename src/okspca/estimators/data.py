@@ -91,6 +91,18 @@ def _is_numeric(text: str) -> bool:
     return True
 
 
+def check_row(x: Any) -> Floats:
+    """Return the inputs of one observation as numbers."""
+    try:
+        if np.iscomplexobj(x):
+            message = "complex numbers are not supported"
+            raise TypeError(message)
+        return np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as failure:
+        message = f"x must hold numbers ({failure})."
+        raise DataError(message) from failure
+
+
 def check_weights(sample_weight: Any, n_rows: int) -> Floats:
     """Return one non-negative weight per row."""
     if sample_weight is None:
@@ -140,7 +152,7 @@ def check_numbers(y: Any, n_rows: int) -> Floats:
     """Return a numeric response as an n x d_y matrix."""
     try:
         numbers = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as failure:
+    except (TypeError, ValueError, OverflowError) as failure:
         message = (
             f"y must be numeric for a regression target ({failure}); "
             "for labels use a model with task='classification'."
@@ -171,13 +183,26 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> Labels:
     _check_length(array.shape[0], n_rows)
     if array.dtype.kind == "f":
         check_values(array, name)
-    # A list may hold NumPy's own scalars, as list(np.unique(y)) does.
-    values = [v.item() if isinstance(v, np.generic) else v for v in array.tolist()]
+    values = [_plain(value) for value in array.tolist()]
     kinds = {_kind(value, row, name) for row, value in enumerate(values)}
     if len(kinds) > 1:
         message = f"{name} mixes {' and '.join(sorted(kinds))}; labels must be of one kind."
         raise DataError(message)
     return Labels(values, kinds.pop() if kinds else "numbers")
+
+
+def _plain(value: Any) -> Any:
+    """A label without the dress of NumPy's scalars or of enumerations."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    for kind in (bool, int, float, str):
+        if type(value) is kind:
+            return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if isinstance(value, float) else value
 
 
 def _check_length(n_targets: int, n_rows: int) -> None:

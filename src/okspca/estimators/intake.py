@@ -5,7 +5,8 @@ a rejected block leaves the state as it was, to the last byte.
 """
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from okspca.estimators.data import (
     task_of,
 )
 from okspca.features import OneHotMap
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.services import Exact, Service
 
 MANY_CLASSES = 100
@@ -90,11 +91,25 @@ class Intake:
         self._label_kind = admitted.labels.kind
         return Rows(admitted.X, self.labels.index(admitted.labels.values), admitted.weights)
 
+    @contextmanager
+    def taking(self, admitted: Admitted) -> Iterator[Rows]:
+        """Commit a block while it is learned; if that fails, forget what the block told."""
+        before = dict(self.__dict__)
+        n_classes = 0 if self.labels is None else self.labels.n_features
+        try:
+            yield self.commit(admitted)
+        except BaseException:
+            self.__dict__.update(before)
+            if self.labels is not None:
+                self.labels.keep(n_classes)
+            raise
+
     def numbers_of(self, y: Any) -> int | float | Floats | None:
         """Column of a known label, or a response; None where only :meth:`admit` can tell."""
         if self.labels is None:
             if self._n_outputs == 1:
-                return y if isinstance(y, float | int) and not isinstance(y, bool) else None
+                is_number = isinstance(y, float | int) and not isinstance(y, bool)
+                return y if is_number and -LARGEST_VALUE <= y <= LARGEST_VALUE else None
             is_row = type(y) is np.ndarray and y.shape == (self._n_outputs,)
             return y if is_row and y.dtype == np.float64 else None
         kind = _LEAN_KINDS.get(type(y))

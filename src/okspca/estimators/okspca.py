@@ -18,7 +18,7 @@ from okspca.diagnostics.same_target import SameTargetReport
 from okspca.diagnostics.stability import Stability
 from okspca.errors import DataError, MergeError, NotReadyError, RankWarning
 from okspca.estimators.building import Rows, build, check_widths, pilot_rows, resolve_service
-from okspca.estimators.data import check_values, validated
+from okspca.estimators.data import check_row, check_values, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.parameters import check_parameters
@@ -283,11 +283,7 @@ class OKSPCA(
             target = self._intake.numbers_of(y)
             if target is not None and pipeline.learn_lean(x, target):
                 return self
-        try:
-            row = np.asarray(x, dtype=np.float64)
-        except (TypeError, ValueError) as failure:
-            message = f"x must hold numbers ({failure})."
-            raise DataError(message) from failure
+        row = check_row(x)
         if row.ndim != 1:
             message = f"learn_one takes a one-dimensional x, not one of shape {row.shape}."
             raise DataError(message)
@@ -299,8 +295,8 @@ class OKSPCA(
             raise DataError(message)
         X = row[np.newaxis]
         check_values(X, "x")
-        rows = self._intake.commit(self._intake.admit(X, targets, None, None))
-        self._run(pipeline, rows)
+        with self._intake.taking(self._intake.admit(X, targets, None, None)) as rows:
+            self._run(pipeline, rows)
         return self
 
     def _learn_single(self, X: Any, y: Any) -> bool:
@@ -310,7 +306,7 @@ class OKSPCA(
             return False
         if not self._is_lean():
             return False
-        if y.shape[:1] != (1,) or X.shape[0] != 1:
+        if y.shape[:1] != (1,) or X.shape[0] != 1 or y.dtype.kind not in "fiuU":
             return False
         target = self._intake.numbers_of(y[0] if y.ndim > 1 else y.tolist()[0])
         return target is not None and pipeline.learn_lean(X[0], target)
@@ -540,7 +536,8 @@ class OKSPCA(
         if whole and admitted.X.shape[0] == 0:
             message = "Every sample_weight is zero; there is nothing to learn."
             raise DataError(message)
-        self._take(intake, intake.commit(admitted), whole=whole)
+        with intake.taking(admitted) as rows:
+            self._take(intake, rows, whole=whole)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X needs no conversion and, having no names to compare, no check of them."""

@@ -1,12 +1,18 @@
 """What a pipeline needs of a feature map."""
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from okspca.numerics.arrays import Floats
 
 
 class FeatureMap(ABC):
     """A fixed function of rows.  It holds no state that learning could change.
+
+    Attributes
+    ----------
+    is_bounded : bool
+        Whether no row, however far out, has large features.
 
     Examples
     --------
@@ -24,6 +30,8 @@ class FeatureMap(ABC):
     >>> OKSPCA(1, input_map=Squares(), random_state=0).fit(X, X[:, 0] ** 2).components_.shape
     (1, 4)
     """
+
+    is_bounded: ClassVar[bool] = False
 
     @property
     @abstractmethod

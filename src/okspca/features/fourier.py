@@ -57,6 +57,8 @@ class FourierMap(FeatureMap):
     (2, 8)
     """
 
+    is_bounded = True
+
     def __init__(self, weights: Floats, phases: Floats) -> None:
         self.weights = frozen(np.atleast_2d(weights))
         self.phases = frozen(np.ravel(phases))

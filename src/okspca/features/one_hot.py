@@ -28,6 +28,8 @@ class OneHotMap(FeatureMap):
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
 
+    is_bounded = True
+
     def __init__(self, classes: Sequence[Hashable] = ()) -> None:
         self._columns: dict[Hashable, int] = {}
         self.learn(classes)
@@ -51,6 +53,11 @@ class OneHotMap(FeatureMap):
         """Give a column to every label that has none, in order of appearance."""
         for label in labels:
             self._columns.setdefault(label, len(self._columns))
+
+    def keep(self, n_classes: int) -> None:
+        """Forget all classes but the first ones."""
+        for label in self.classes[n_classes:]:
+            del self._columns[label]
 
     def column_of(self, label: Hashable) -> int | None:
         """Return the column of a label, or None where it was never learned."""

@@ -174,13 +174,14 @@ def summary(
     ``work``: two arrays of the shapes of the features, for their deviations.
     """
     n = rows.Phi.shape[0]
-    left, right = rows.Phi, work[1]
+    left, right, is_centred = rows.Phi, work[1], False
     left_mean, left_square = _mean_and_square(rows.Phi, shares)
     right_mean, right_square = _mean_and_square(rows.coordinates, shares)
     _subtract(rows.coordinates, right_mean, right)
-    # The right deviations sum to zero, so the left need none unless their mean outweighs them.
+    # The right deviations sum to zero, so the left need none unless their mean outweighs them;
+    # what the sum lacks to zero by rounding is taken out at the end.
     if inner(left_mean, left_mean, 0) > 0.9 * left_square:
-        left = work[0]
+        left, is_centred = work[0], True
         _subtract(rows.Phi, left_mean, left)
     dropped = 0.0
     for i in range(n):
@@ -188,7 +189,21 @@ def summary(
         for j in range(right.shape[1]):
             right[i, j] *= weight * shares[i]
     totals = np.array([weight, float(n), left_square, right_square, dropped])
-    return MomentArrays(np.dot(right.T, left), left_mean, right_mean, totals)
+    sums = np.dot(right.T, left)
+    if not is_centred:
+        _take_out(sums, right, left_mean)
+    return MomentArrays(sums, left_mean, right_mean, totals)
+
+
+@compiled
+def _take_out(sums: Floats, right: Floats, left_mean: Floats) -> None:
+    """Subtract what the mean of the left contributes because the right do not quite sum to zero."""
+    for j in range(right.shape[1]):
+        rest = 0.0
+        for i in range(right.shape[0]):
+            rest += right[i, j]
+        for c in range(left_mean.shape[0]):
+            sums[j, c] -= rest * left_mean[c]
 
 
 @compiled

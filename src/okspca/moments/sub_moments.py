@@ -51,6 +51,11 @@ class SubMoments:
         """Number of groups."""
         return len(self.groups)
 
+    @property
+    def rows(self) -> int:
+        """Number of rows in all groups."""
+        return sum(group.rows for group in self.groups)
+
     def add(self, rows: EncodedRows, clock: int) -> None:
         """Learn rows in the main moment's coordinates; ``clock`` rows came before them.
 

@@ -73,6 +73,7 @@ def orthonormalise_rows(A: Floats, R: Floats, V: Floats) -> None:
 def _reflect_row(A: Floats, R: Floats, V: Floats, j: int) -> None:
     """Build reflector ``j`` (scaled so that H = I - v v^T) and apply it to the later rows."""
     q, D = A.shape
+    unit = _unit_of(A[j], j)
     below = inner(A[j], A[j], j + 1)
     head = A[j, j]
     diagonal = head
@@ -90,7 +91,25 @@ def _reflect_row(A: Floats, R: Floats, V: Floats, j: int) -> None:
             _apply_reflector(V[j], A[i], j)
     for i in range(j):
         R[i, j] = A[j, i]
-    R[j, j] = diagonal
+    R[j, j] = diagonal * unit
+
+
+@compiled
+def _unit_of(row: Floats, start: int) -> float:
+    """Bring a row from ``start`` on to unit size where its squares would lose digits.
+
+    Return what it was divided by; one, where it was left as it is.
+    """
+    if inner(row, row, start) > SMALLEST_SQUARE:
+        return 1.0
+    unit = 0.0
+    for c in range(start, row.shape[0]):
+        unit = max(unit, abs(row[c]))
+    if not 0.0 < unit < 1.0:
+        return 1.0
+    for c in range(start, row.shape[0]):
+        row[c] /= unit
+    return unit
 
 
 @compiled

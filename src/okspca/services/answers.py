@@ -26,8 +26,9 @@ from okspca.numerics.sums import row_squares, rows_above
 #: What kernels return: columns with their singular values in a last row, and the certificate.  One
 #: array, as handing one over takes longer than dividing it.
 Solution = tuple[Floats, Bounds]
-# Between these magnitudes squares of the moment neither overflow nor lose digits.
-SAFE_SMALLEST, SAFE_LARGEST = 1e-100, 1e100
+# Between these norms of the moment the squares of its Gram matrix, fourth powers, neither overflow
+# nor lose digits.
+SAFE_SMALLEST, SAFE_LARGEST = 1e-60, 1e60
 NEGLIGIBLE = 0.25 * EPS
 
 

@@ -12,6 +12,7 @@ from okspca.standardize import (
     CausalStandardizer,
     FrozenStandardizer,
     NoStandardizer,
+    RunningStandardizer,
     Standardizer,
     VarianceRule,
 )
@@ -22,7 +23,10 @@ from okspca.state.stacks import read_stacks, write_stacks
 
 MAPS = ("fourier", "identity", "one-hot", "chebyshev")
 MOST_DEGREE = 1000
-STANDARDIZERS = ("causal", "window", "frozen", "none", "sparse")
+#: Before the kind of a standardiser whose rule is the cautious one.
+CAUTIOUS = "cautious-"
+RUNNING = ("causal", "window", "sparse")
+STANDARDIZERS = (*RUNNING, "frozen", "none", *(CAUTIOUS + kind for kind in RUNNING))
 SPARSE = ("weights", "mean", "variance")
 RULE = ("clamp", "absolute", "relative")
 
@@ -77,10 +81,10 @@ def read_map(source: Source) -> FeatureMap:
 def write_standardizer(sink: Sink, standardizer: Standardizer) -> None:
     """Write a standardiser."""
     if type(standardizer) is CausalStandardizer:
-        sink.put("kind", "causal")
+        sink.put("kind", _caution(standardizer) + "causal")
         _write_causal(sink, standardizer)
     elif type(standardizer) is WindowStandardizer:
-        sink.put("kind", "window")
+        sink.put("kind", _caution(standardizer) + "window")
         sink.put("window", standardizer.window)
         _write_window(sink, standardizer)
     elif type(standardizer) is FrozenStandardizer:
@@ -90,9 +94,8 @@ def write_standardizer(sink: Sink, standardizer: Standardizer) -> None:
     elif type(standardizer) is NoStandardizer:
         sink.put("kind", "none")
     elif type(standardizer) is SparseStandardizer:
-        sink.put("kind", "sparse")
-        for name, value in zip(RULE, standardizer.rule, strict=True):
-            sink.put(name, value)
+        sink.put("kind", _caution(standardizer) + "sparse")
+        _write_rule(sink, standardizer.rule)
         for name in (*SPARSE, "counts"):
             sink.array(name, getattr(standardizer, name))
     else:
@@ -102,26 +105,48 @@ def write_standardizer(sink: Sink, standardizer: Standardizer) -> None:
 def read_standardizer(source: Source) -> Standardizer:
     """Read a standardiser."""
     kind = source.text("kind", STANDARDIZERS)
+    cautious, kind = kind.startswith(CAUTIOUS), kind.removeprefix(CAUTIOUS)
     standardizer: Standardizer
     if kind == "causal":
-        standardizer = _read_causal(source)
+        standardizer = _read_causal(source, cautious)
     elif kind == "window":
-        standardizer = _read_window(source)
+        standardizer = _read_window(source, cautious)
     elif kind == "frozen":
         mean = source.array("mean", (None,))
         standardizer = FrozenStandardizer(mean, source.array("divisor", mean.shape))
     elif kind == "sparse":
-        standardizer = _read_sparse(source)
+        standardizer = _read_sparse(source, cautious)
     else:
         standardizer = NoStandardizer()
     source.close()
     return standardizer
 
 
+def _caution(standardizer: RunningStandardizer) -> str:
+    """What the kind of a standardiser begins with; its rule must be one that can be written."""
+    rule = standardizer.rule
+    if rule == rule.plain:
+        return ""
+    if rule == rule.cautious:
+        return CAUTIOUS
+    raise no_form(rule, "use a plain or a cautious VarianceRule, or pickle the model")
+
+
+def _write_rule(sink: Sink, rule: VarianceRule) -> None:
+    """Write the numbers of a rule; whether it is cautious stands in the kind."""
+    for name in RULE:
+        sink.put(name, getattr(rule, name))
+
+
+def _read_rule(source: Source, cautious: bool) -> VarianceRule:
+    """Read a rule."""
+    rule = VarianceRule(*(source.number(name, least=0.0) for name in RULE))
+    return rule.cautious if cautious else rule
+
+
 def _write_causal(sink: Sink, standardizer: CausalStandardizer) -> None:
     """Write the state of a causal standardiser."""
-    for name, value in zip(RULE, standardizer.rule, strict=True):
-        sink.put(name, value)
+    _write_rule(sink, standardizer.rule)
     sink.put("forgetting", standardizer.forgetting)
     for name, array in standardizer.arrays._asdict().items():
         sink.array(name, array)
@@ -134,9 +159,9 @@ def _write_window(sink: Sink, standardizer: WindowStandardizer) -> None:
     write_stacks(sink.inside("stacks"), standardizer.stacks, _write_causal)
 
 
-def _read_window(source: Source) -> WindowStandardizer:
+def _read_window(source: Source, cautious: bool) -> WindowStandardizer:
     """Read a standardiser of a window with its blocks."""
-    plain = _read_causal(source)
+    plain = _read_causal(source, cautious)
     window = source.count("window", least=N_BLOCKS)
     standardizer = WindowStandardizer(len(plain.mean), window, plain.rule)
     standardizer.mean, standardizer.variance = plain.mean, plain.variance
@@ -150,16 +175,16 @@ def _read_window(source: Source) -> WindowStandardizer:
 
 def _read_block(source: Source, like: CausalStandardizer) -> CausalStandardizer:
     """Read one block of a window."""
-    block = _read_causal(source)
+    block = _read_causal(source, like.rule == like.rule.cautious)
     if block.mean.shape != like.mean.shape or (block.rule, block.forgetting) != (like.rule, 1.0):
         source.refuse("forgetting", "not of this window")
     source.close()
     return block
 
 
-def _read_causal(source: Source) -> CausalStandardizer:
+def _read_causal(source: Source, cautious: bool) -> CausalStandardizer:
     """Read a causal standardiser."""
-    rule = VarianceRule(*(source.number(name, least=0.0) for name in RULE))
+    rule = _read_rule(source, cautious)
     forgetting = source.number("forgetting", least=0.0, most=1.0)
     mean: Floats = source.array("mean", (None,))
     standardizer = CausalStandardizer(mean.shape[0], rule, forgetting)
@@ -171,9 +196,9 @@ def _read_causal(source: Source) -> CausalStandardizer:
     return standardizer
 
 
-def _read_sparse(source: Source) -> SparseStandardizer:
+def _read_sparse(source: Source, cautious: bool) -> SparseStandardizer:
     """Read a standardiser of sparse rows."""
-    rule = VarianceRule(*(source.number(name, least=0.0) for name in RULE))
+    rule = _read_rule(source, cautious)
     standardizer = SparseStandardizer(0, rule)
     standardizer.weights = source.array("weights", (None,))
     for name in SPARSE[1:]:
@@ -199,8 +224,12 @@ def _read_labels(source: Source) -> OneHotMap:
 
 def _label_out(label: Any) -> list[Any]:
     """A label with its type, since 1, 1.0 and True are one key to Python and three to a reader."""
-    if isinstance(label, bool | int | str):
-        return [type(label).__name__, label]
+    if isinstance(label, bool):
+        return ["bool", label]
+    if isinstance(label, int):
+        return ["int", int(label)]
+    if isinstance(label, str):
+        return ["str", str.__str__(label)]
     if isinstance(label, float):
         return ["float", label.hex()]
     raise no_form(label, "use whole numbers, text or truth values as labels")
