@@ -8,7 +8,7 @@ import numpy as np
 
 from okspca.errors import MergeError
 from okspca.features import OneHotMap
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import Floats, copied
 from okspca.pipeline import Pipeline
 
 
@@ -52,8 +52,12 @@ def merge(mine: Pipeline, theirs: Pipeline) -> None:
     mine.input_standardizer.merge(theirs.input_standardizer)
     mine.target_standardizer.merge(theirs.target_standardizer)
     mine.constant_target = _constant_target(mine, theirs)
+    if mine.rows == 0:
+        mine.anchor = theirs.anchor
+        mine.service_state = copied(theirs.service_state)
+    is_new = mine.rows > 0 and theirs.rows > 0
     mine.rows += theirs.rows
-    mine.renew()
+    mine.renew(is_new=is_new)
 
 
 def _check_targets(mine: Pipeline, theirs: Pipeline) -> None:

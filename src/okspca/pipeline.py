@@ -280,11 +280,11 @@ class Pipeline(Readable):
             stability = f"not estimated. {failure}"
         return error_lines(self.request().certificate, stability)
 
-    def renew(self) -> None:
-        """Bring everything that rests on the moment up to date with one that was replaced."""
+    def renew(self, *, is_new: bool = True) -> None:
+        """Bring everything that rests on the moment up to date with a replaced, or new, one."""
         self._note_constancy()
         self._lane = None
-        if self._period() is not None:
+        if is_new and self._period() is not None:
             # What the service keeps belongs to the old moment.
             self.service.observe(self.service_state, self.moment, None, self.rows)
 

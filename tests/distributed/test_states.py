@@ -97,6 +97,26 @@ def test_zero_rows_are_neutral_on_either_side(
         assert first.moment_.is_constant == learned.moment_.is_constant
 
 
+@pytest.mark.parametrize(
+    "settings", [{"align": True}, {"solver": "cached"}, {"solver": "warm-block"}]
+)
+def test_zero_rows_leave_anchor_cache_and_block_alone(settings: dict[str, Any]) -> None:
+    random = np.random.RandomState(0)
+    X = random.normal(size=(297, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    model = OKSPCA(2, n_random_features=32, random_state=0, **settings)
+    start = identity(model, Survey(model).add(X, y))
+    learned = OKSPCA.from_bytes(start.to_bytes())
+    for i in range(0, 297, 11):
+        learned.partial_fit(X[i : i + 11], y[i : i + 11])
+    wanted, basis = learned.transform(X), learned.basis()
+    for pair in ((start, learned), (learned, start)):
+        first, second = (OKSPCA.from_bytes(state.to_bytes()) for state in pair)
+        merged = first.merge(second)
+        np.testing.assert_allclose(merged.transform(X), wanted, atol=1e-12)
+        assert merged.basis().built_at == basis.built_at
+
+
 def test_a_constant_response_stays_no_target_in_every_order() -> None:
     X = np.random.RandomState(0).normal(size=(30, 2))
     y = np.full(30, 7.0)
