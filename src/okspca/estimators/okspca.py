@@ -276,7 +276,11 @@ class OKSPCA(
         return self if lean else self._learn(X, y, classes, sample_weight, whole=False)
 
     def learn_one(self, x: ArrayLike, y: Any) -> Self:
-        """Learn one observation: a one-dimensional x and its target."""
+        """Learn one observation: a one-dimensional x and its target.
+
+        A row that is refused leaves no trace.  If a solver that follows the stream fails after a
+        row was learned, its error is raised and the row stays learned.
+        """
         pipeline = self.__dict__.get("_pipeline")
         shape = x.shape if type(x) is np.ndarray else np.shape(x)
         if pipeline is not None and shape == (self.n_features_in_,) and self._is_lean():
