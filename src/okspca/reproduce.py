@@ -20,10 +20,11 @@ app = typer.Typer(
 
 
 @app.callback()
-def _end_as_by_hand() -> None:
+def _end_as_by_hand(context: typer.Context) -> None:
     """Run a study of the paper again and set our numbers beside the published ones."""
     # A request to end does what Ctrl-C does, so that no process of a study goes on by itself.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    context.call_on_close(lambda: signal.signal(signal.SIGTERM, before))
 
 
 for name in STUDIES:

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -166,6 +167,13 @@ def test_whoever_inherits_the_lock_holds_it(
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         heir.communicate(b"\n")
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_study_gives_the_signal_to_end_back(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    wrong = ["reproduce", "services", "--regimes", "nonesuch", "--out", str(tmp_path)]
+    assert CliRunner().invoke(app, wrong).exit_code == 1
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_request_to_end_leaves_no_process_behind(tmp_path: Path) -> None:
