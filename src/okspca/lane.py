@@ -15,7 +15,13 @@ import numpy as np
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.moments import CrossMoment
 from okspca.moments.arrays import EncodedRows, MomentArrays, add_row
-from okspca.numerics.addresses import matrix_at, table_of, vector_at
+from okspca.numerics.addresses import (
+    enter_matrix,
+    enter_vector,
+    matrix_at,
+    table_of,
+    vector_at,
+)
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, Integers
 from okspca.numerics.compiled import bound, compiled
 from okspca.numerics.cosine import cosine_row
@@ -122,8 +128,7 @@ class Lane:
         """Go on with a compressed moment whose directions are more, or others, than before."""
         self._arrays[MOMENT:SETTINGS] = kept = self._kept(moment)
         self._arrays[DIRECTIONS] = directions = _directions(moment)
-        self._table[MOMENT:SETTINGS] = table_of(kept)
-        self._table[DIRECTIONS] = table_of([directions])
+        _enter(self._table, moment.arrays, tuple(kept[-len(moment.arrays) :]), directions)
 
     def _kept(self, moment: CrossMoment) -> list[Floats]:
         """The moment's arrays and the scratch that goes with its width."""
@@ -222,6 +227,23 @@ def moment_at(table: Integers) -> MomentArrays:
         vector_at(table, MOMENT + 2),
         vector_at(table, MOMENT + 3),
     )
+
+
+@compiled
+def _enter(
+    table: Integers,
+    moment: MomentArrays,
+    scratch: tuple[Floats, ...],
+    directions: Floats,
+) -> None:
+    """Put what belongs to a moment into the table, quicker than making it anew."""
+    enter_matrix(table, MOMENT, moment.sums)
+    enter_vector(table, MOMENT + 1, moment.left_mean)
+    enter_vector(table, MOMENT + 2, moment.right_mean)
+    enter_vector(table, MOMENT + 3, moment.totals)
+    for i in range(len(scratch)):
+        enter_vector(table, SCRATCH + i, scratch[i])
+    enter_matrix(table, DIRECTIONS, directions)
 
 
 @compiled

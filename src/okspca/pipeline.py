@@ -43,7 +43,7 @@ from okspca.standardize import Standardizer
 
 CHUNK_ROWS = 512
 FIRST_ANCHOR = 64
-FIRST_TURN = 128
+FIRST_TURN = 192
 NEVER = 1 << 62
 FLOAT64 = np.dtype(np.float64)
 ANCHOR_RETRY = 8
@@ -450,11 +450,14 @@ class Pipeline(Readable):
     def _next_turn(self, t: int) -> int:
         """Return the next observation after ``t`` at which compressed targets are concentrated.
 
-        That is at 128, 256, 512, ...: more often would cost as much as it spares.
+        That is at 192, 384, 768, ...: more often would cost as much as it spares.
         """
         if self.moment.compression is None or self.window is not None:
             return NEVER
-        return max(FIRST_TURN, 1 << t.bit_length())
+        turn = FIRST_TURN
+        while turn <= t:
+            turn *= 2
+        return turn
 
     def _next_anchor(self, t: int) -> int:
         """Return the next observation after ``t`` that sets an anchor.

@@ -18,6 +18,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload
 
 from okspca.numerics.arrays import Floats, Integers
+from okspca.numerics.compiled import compiled
 
 
 def table_of(arrays: Sequence[Floats]) -> Integers:
@@ -53,6 +54,18 @@ def vector_at(table: Integers, i: int) -> Floats:
 def matrix_at(table: Integers, i: int) -> Floats:
     """Array number ``i`` of a table, of two dimensions."""
     return _array_at(int(table[i, 0]), (int(table[i, 1]), int(table[i, 2])))
+
+
+@compiled
+def enter_vector(table: Integers, i: int, array: Floats) -> None:
+    """Put an array of one dimension, plain and writable, into a table."""
+    table[i, 0], table[i, 1], table[i, 2] = array.ctypes.data, array.shape[0], 1
+
+
+@compiled
+def enter_matrix(table: Integers, i: int, array: Floats) -> None:
+    """Put an array of two dimensions, plain and writable, into a table."""
+    table[i, 0], table[i, 1], table[i, 2] = array.ctypes.data, array.shape[0], array.shape[1]
 
 
 def read_only(array: Floats) -> Floats:
