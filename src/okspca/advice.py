@@ -2,8 +2,9 @@
 
 All candidates learn the same rows and answer the same requests, in turns, another one going first
 each time, so that what disturbs one disturbs all.  A candidate that is four times as dear as the
-cheapest takes no more turns.  Every answer comes with its certificate, and that is what is reported
-as its error: what is not proven does not count.
+cheapest takes no more turns, and only requests that all have answered tell who suits.  Every answer
+comes with its certificate, and that is what is reported as its error: what is not proven does not
+count.
 """
 
 import time
@@ -233,7 +234,16 @@ def measure(
     with threadpool_limits(limits=1):
         runners = [Runner(candidate, wish, X, y) for candidate in candidates(n_classes)]
         _race(runners, wish, seconds)
-    return ranked([runner.finding for runner in runners], wish)
+    findings = [runner.finding for runner in runners]
+    keep_common(findings)
+    return ranked(findings, wish)
+
+
+def keep_common(findings: Sequence[Finding]) -> None:
+    """Judge all by the same requests: dear candidates served only the first of them."""
+    common = min(len(finding.ages) for finding in findings)
+    for finding in findings:
+        del finding.angles[common:], finding.ages[common:], finding.ranks[common:]
 
 
 def _race(runners: Sequence[Runner], wish: Wish, seconds: float) -> None:

@@ -10,7 +10,16 @@ from typer.testing import CliRunner
 
 import okspca.services
 from okspca import OKSPCA
-from okspca.advice import Candidate, Finding, Runner, Wish, candidates, ranked, stand_in
+from okspca.advice import (
+    Candidate,
+    Finding,
+    Runner,
+    Wish,
+    candidates,
+    keep_common,
+    ranked,
+    stand_in,
+)
 from okspca.cli import app
 
 QUICK = ["--seconds", "0.1", "--random-features", "32", "--inputs", "5"]
@@ -93,3 +102,17 @@ def test_all_candidates_see_the_same_rows_and_requests() -> None:
         for _ in range(10):
             runner.turn(21)  # goes on from the first row where the rows end
         assert np.isfinite(runner.finding.total_us)
+
+
+def test_a_dear_candidate_does_not_win_by_answering_less() -> None:
+    def finding(label: str, us: float, angles: list[float | None]) -> Finding:
+        n = len(angles)
+        return Finding(
+            Candidate(label, label, {}), [n], [us * n], [0.0], [n], angles, [0] * n, [2] * n
+        )
+
+    cheap = finding("exact", 10.0, [1e-9, 1e-9, 2e-6])
+    dear = finding("exact each row", 500.0, [1e-9, 1e-9])
+    keep_common([cheap, dear])
+    assert ranked([dear, cheap], Wish()) == [cheap, dear]
+    assert cheap.suits(Wish(), 2)
