@@ -169,6 +169,17 @@ def test_whoever_inherits_the_lock_holds_it(
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def test_a_timed_process_inherits_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*_: Any, pass_fds: tuple[int, ...] = (), **__: Any) -> Any:
+        assert [os.path.basename(os.readlink(f"/proc/self/fd/{fd}")) for fd in pass_fds] == [LOCK]
+        return subprocess.CompletedProcess([], 0, stdout=json.dumps({"rows": []}))
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("needs /proc")
+    monkeypatch.setattr(subprocess, "run", run)
+    assert timed_in_a_process("paper", [], QUICK_ROWS, None) == []
+
+
 def test_a_study_gives_the_signal_to_end_back(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM)
     wrong = ["reproduce", "services", "--regimes", "nonesuch", "--out", str(tmp_path)]
@@ -257,7 +268,7 @@ def test_an_ordering_that_is_not_the_papers_is_explained(cache: float, said: boo
     assert ("the other way round" in found) == said
 
 
-def test_short_streams_are_served_againin_turns_and_medians_are_kept(
+def test_short_streams_are_served_again_in_turns_and_medians_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     walls = {"exact": [0.1, 0.5, 0.2], "adam": [0.9], "full-svd": [0.15, 0.1, 0.12]}
