@@ -128,7 +128,7 @@ class Lane:
         """Go on with a compressed moment whose directions are more, or others, than before."""
         self._arrays[MOMENT:SETTINGS] = kept = self._kept(moment)
         self._arrays[DIRECTIONS] = directions = _directions(moment)
-        _enter(self._table, moment.arrays, tuple(kept[-len(moment.arrays) :]), directions)
+        _enter(self._table, moment.arrays, tuple(kept[SCRATCH - MOMENT :]), directions)
 
     def _kept(self, moment: CrossMoment) -> list[Floats]:
         """The moment's arrays and the scratch that goes with its width."""

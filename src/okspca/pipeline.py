@@ -198,6 +198,7 @@ class Pipeline(Readable):
                 lane.due = self._next_due()
         except BaseException:
             self._count_row(lane)
+            self._lane = None  # its table may be out of date
             raise
         finally:
             self.version += 1

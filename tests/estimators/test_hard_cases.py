@@ -123,6 +123,29 @@ def test_ctrl_c_within_a_row_leaves_all_counts_alike(
     assert OKSPCA.from_bytes(model.to_bytes()).n_samples_seen_ == 202
 
 
+def test_ctrl_c_before_the_lane_is_renewed_adds_no_direction_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = rows(120)
+    y[60] = 40.0  # far from all before: a new target direction
+    model, calm = (OKSPCA(1, n_random_features=64, random_state=0) for _ in range(2))
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    for i, x in enumerate(X):
+        calm.learn_one(x, float(y[i]))
+        if i == 60:
+            with monkeypatch.context() as patch:
+                patch.setattr(Lane, "renew", interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    model.learn_one(x, float(y[i]))
+        model.learn_one(x, float(y[i]))
+    assert model.n_samples_seen_ == model.moment_.rows == 120
+    assert model.moment_.width == calm.moment_.width
+    np.testing.assert_allclose(model.moment_.matrix(), calm.moment_.matrix(), rtol=0, atol=1e-12)
+
+
 class Picky(FeatureMap):
     """Refuses large inputs."""
 

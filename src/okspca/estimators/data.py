@@ -183,7 +183,9 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> Labels:
     _check_length(array.shape[0], n_rows)
     if array.dtype.kind == "f":
         check_values(array, name)
-    values = [_plain(value) for value in array.tolist()]
+    values = array.tolist()
+    if array.dtype.kind == "O":
+        values = [_plain(value) for value in values]
     kinds = {_kind(value, row, name) for row, value in enumerate(values)}
     if len(kinds) > 1:
         message = f"{name} mixes {' and '.join(sorted(kinds))}; labels must be of one kind."
@@ -195,14 +197,12 @@ def _plain(value: Any) -> Any:
     """A label without the dress of NumPy's scalars or of enumerations."""
     if isinstance(value, np.generic):
         value = value.item()
-    for kind in (bool, int, float, str):
-        if type(value) is kind:
-            return value
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, int):
-        return int(value)
-    return float(value) if isinstance(value, float) else value
+    if isinstance(value, bool):
+        return value
+    for kind, bare in ((str, str.__str__), (int, int), (float, float)):
+        if isinstance(value, kind):
+            return bare(value)
+    return value
 
 
 def _check_length(n_targets: int, n_rows: int) -> None:

@@ -1,7 +1,8 @@
 """The door of an estimator: admits a block whole or rejects it whole, and turns y into numbers.
 
-:meth:`Intake.admit` checks everything and changes nothing.  :meth:`Intake.commit` cannot fail.  So
-a rejected block leaves the state as it was, to the last byte.
+:meth:`Intake.admit` checks everything and changes nothing.  :meth:`Intake.commit` cannot fail, and
+:meth:`Intake.taking` takes it back where learning fails.  So a rejected block leaves the state as
+it was, to the last byte.
 """
 
 import warnings

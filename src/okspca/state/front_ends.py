@@ -224,12 +224,8 @@ def _read_labels(source: Source) -> OneHotMap:
 
 def _label_out(label: Any) -> list[Any]:
     """A label with its type, since 1, 1.0 and True are one key to Python and three to a reader."""
-    if isinstance(label, bool):
-        return ["bool", label]
-    if isinstance(label, int):
-        return ["int", int(label)]
-    if isinstance(label, str):
-        return ["str", str.__str__(label)]
+    if isinstance(label, bool | int | str):
+        return [type(label).__name__, label]
     if isinstance(label, float):
         return ["float", label.hex()]
     raise no_form(label, "use whole numbers, text or truth values as labels")
