@@ -32,7 +32,7 @@ test: lint ## lint, then run the tests and the examples in the docstrings
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
 
 # A file's tests stay in one process: each starts one cluster of an engine.
-test-distributed: $(ENGINES_READY) ## install Dask, Spark and river, and run their tests
+test-distributed: $(ENGINES_READY) ## install Dask, Spark, river and UMAP; run their tests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile \
 		tests/distributed tests/studies/distributed src/okspca/distributed tests/test_docs.py
 
@@ -72,5 +72,5 @@ $(DEV_READY): $(VENV_READY) $(PINS)
 	@touch $(DEMO_READY) $@
 
 $(ENGINES_READY): $(DEV_READY)
-	$(PIP_INSTALL) -e '.[dev,dask,spark,river]'
+	$(PIP_INSTALL) -e '.[dev,dask,spark,river,neighbours]'
 	@touch $@
