@@ -68,8 +68,8 @@ def _learned(model: OKSPCA) -> dict[str, Any]:
     if pipeline is not None:
         told["input_features"] = pipeline.input_map.n_features
         told["target_features"] = pipeline.target_map.n_features
-        told["stored_target_directions"] = pipeline.moment.width
-        told["weight"] = pipeline.moment.weight
+        told["stored_target_directions"] = model.moment_.width
+        told["weight"] = model.moment_.weight
         told["solver_health"] = model.solver_health()
         told["errors"] = model.error_lines().splitlines()
         told["stability"] = _stability(model)

@@ -40,6 +40,13 @@ def check_merge(mine: Pipeline, theirs: Pipeline) -> None:
                 f"{type(getattr(theirs, name)).__name__} there."
             )
             raise MergeError(message)
+    for name in ("input_origin", "target_origin"):
+        if (getattr(mine, name) is None) != (getattr(theirs, name) is None):
+            message = (
+                "One model sums its linear features in data units and the other, of an earlier "
+                "version, standardised; learn both with the same version."
+            )
+            raise MergeError(message)
     _check_targets(mine, theirs)
 
 
@@ -48,6 +55,11 @@ def merge(mine: Pipeline, theirs: Pipeline) -> None:
 
     A pipeline that has learned no row is the neutral element.
     """
+    if mine.rows and theirs.rows:
+        mine.fold()
+        theirs = theirs.settled()
+    mine.waiting = (*mine.waiting, *theirs.waiting)
+    theirs = _from_my_origins(mine, theirs)
     _merge_targets(mine, theirs)
     mine.input_standardizer.merge(theirs.input_standardizer)
     mine.target_standardizer.merge(theirs.target_standardizer)
@@ -58,6 +70,28 @@ def merge(mine: Pipeline, theirs: Pipeline) -> None:
     is_new = mine.rows > 0 and theirs.rows > 0
     mine.rows += theirs.rows
     mine.renew(is_new=is_new)
+
+
+def _from_my_origins(mine: Pipeline, theirs: Pipeline) -> Pipeline:
+    """The second pipeline with its linear features measured from the origins of the first."""
+    shifts = []
+    for side in ("input", "target"):
+        here, there = (getattr(pipeline, f"{side}_origin") for pipeline in (mine, theirs))
+        feature_map = getattr(theirs, f"{side}_map")
+        shift = np.zeros(feature_map.n_features)
+        if here is not None and there.is_known:
+            if here.is_known:
+                shift = there.shift_to(here, feature_map)
+            else:
+                setattr(mine, f"{side}_origin", there)
+        shifts.append(shift)
+    if not any(shift.any() for shift in shifts):
+        return theirs
+    shifted = theirs.twin()
+    groups = [] if shifted.sub_moments is None else shifted.sub_moments.groups
+    for moment in (shifted.moment, *groups):
+        moment.shift_means(*shifts)
+    return shifted
 
 
 def _check_targets(mine: Pipeline, theirs: Pipeline) -> None:

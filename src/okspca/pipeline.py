@@ -5,11 +5,14 @@ to features, added to the moment; the service follows; the standardisers learn t
 block is transport only: it is cut at the observations where something is due (a cache, a warm
 block, an alignment anchor), so where a block ends decides nothing.
 
+A moment from whose sums something is decided (a ridge) gets its rows together at fixed row numbers
+(:mod:`okspca.waiting`): then all answers are the same to the last bit however the stream was cut.
+
 Rooms meet here in plain arrays; this is the only module that knows them all.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +24,7 @@ from okspca.diagnostics.words import error_lines
 from okspca.errors import NotReadyError, NumericalError
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.curve import polynomials
+from okspca.features.linear import Origin
 from okspca.lane import (
     LEARNED,
     LEARNED_CONSTANT,
@@ -30,16 +34,18 @@ from okspca.lane import (
 )
 from okspca.moments import CrossMoment, MomentWindow, SubMoments, Target
 from okspca.moments.arrays import Change, EncodedRows
+from okspca.moments.units import SideUnits, Units
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, copied, frozen, is_writable
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.scratch import scratch
 from okspca.numerics.sparse import largest_entry
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import aligned
-from okspca.reading import Readable
+from okspca.reading import Answer, Readable
 from okspca.services import Service
 from okspca.services.answers import certificate_of
-from okspca.standardize import Standardizer
+from okspca.standardize import RunningStandardizer, Standardizer
+from okspca.waiting import StandardizedRows, joined, n_rows, next_fold
 
 CHUNK_ROWS = 512
 FIRST_ANCHOR = 64
@@ -47,15 +53,10 @@ FIRST_TURN = 192
 NEVER = 1 << 62
 FLOAT64 = np.dtype(np.float64)
 ANCHOR_RETRY = 8
-# The parts whose arrays learning changes in place.
-LEARNING = (
-    "input_standardizer",
-    "target_standardizer",
-    "moment",
-    "sub_moments",
-    "window",
-    "service_state",
-)
+# The parts whose arrays learning changes in place, and what it replaces as a whole.
+STANDARDIZERS = ("input_standardizer", "target_standardizer")
+LEARNING = (*STANDARDIZERS, "moment", "sub_moments", "window", "service_state")
+REPLACED = ("rows", "anchor", "constant_target", "waiting", "input_origin", "target_origin")
 
 
 class Pipeline(Readable):
@@ -119,9 +120,14 @@ class Pipeline(Readable):
         #: The response that every row so far had; None once two of them differed, and for labels
         #: (a single class makes a moment of zero by itself).
         self.constant_target: Floats | None = None
+        #: Rows that are standardised but not yet part of the moment.
+        self.waiting: tuple[StandardizedRows, ...] = ()
+        self.input_origin = self._new_origin(*inputs)
+        self.target_origin = self._new_origin(*targets)
         self.service_state = service.start(self.input_map.n_features, n_components, seed)
         self._lane: Lane | None = None
         self._is_writable = False
+        self._settled: tuple[int, Self] | None = None
 
     def embed(self, X: Floats) -> Floats:
         """Input features of rows as the next observation would have them; learns nothing."""
@@ -138,7 +144,7 @@ class Pipeline(Readable):
         state is put back to what it was before the first row.
         """
         self._make_writable()
-        before = self.published = self.twin()
+        before = self.published = self._before(X.shape[0])
         self.version += 1
         try:
             start, n = 0, X.shape[0]
@@ -148,7 +154,7 @@ class Pipeline(Readable):
                 start = stop
         except BaseException:
             # Copies again: a reader may still hold what was published.
-            self.__dict__.update(before._saved())
+            self.__dict__.update(before._saved(LEARNING))
             raise
         finally:
             self.version += 1
@@ -157,10 +163,34 @@ class Pipeline(Readable):
     def twin(self) -> Self:
         """Return a copy that shares nothing that learning changes."""
         twin = copy.copy(self)
-        twin.__dict__.update(self._saved())
+        twin.__dict__.update(self._saved(LEARNING))
         if twin.sub_moments is not None:  # what was saved shares them until a block changes one
             twin.sub_moments.groups = [copied(group) for group in twin.sub_moments.groups]
         return twin
+
+    def settled(self) -> Self:
+        """Return this state with all its rows in the moment: what answers are computed from.
+
+        Where rows are waiting, that is a copy; it is kept until the next change.
+        """
+        if not self.waiting:
+            return self
+        version, known = self.version, self._settled
+        if known is not None and known[0] == version:
+            return known[1]
+        twin = self.twin()
+        twin.fold()
+        if self.version == version and not version & 1:
+            self._settled = version, twin
+        return twin
+
+    def read(self, question: Callable[[Self], Answer]) -> Answer:
+        """Answer a question about the settled state between two changes."""
+        return self.read_as_is(lambda state: question(state.settled()))
+
+    def read_as_is(self, question: Callable[[Self], Answer]) -> Answer:
+        """Answer a question about the state as it is kept, waiting rows and all."""
+        return super().read(question)
 
     def learn_lean(self, x: Floats | Sequence[float], target: LeanTarget) -> bool:
         """Learn one row by the fused kernel (``target``: the response, or the column of a class).
@@ -208,13 +238,13 @@ class Pipeline(Readable):
         """Supply a certified basis of the current moment."""
         if self.rows == 0:
             return Basis.not_initialised(self.input_map.n_features)
-        return self.service.serve(self.service_state, self.moment, self.rows)
+        return self.service.serve(self.service_state, self.settled().moment, self.rows)
 
     def request_uncertified(self) -> Basis:
         """Supply a basis without its certificate."""
         if self.rows == 0:
             return Basis.not_initialised(self.input_map.n_features)
-        return self.service.serve_uncertified(self.service_state, self.moment, self.rows)
+        return self.service.serve_uncertified(self.service_state, self.settled().moment, self.rows)
 
     def maintained(self) -> Basis:
         """Return all columns a tracking service maintains; for others, the requested basis."""
@@ -229,7 +259,7 @@ class Pipeline(Readable):
 
     def embedding_basis(self) -> Floats:
         """Weights of the features that embeddings use (D_x x k)."""
-        return self.moment.feature_weights(self.delivered_columns())
+        return self.settled().moment.feature_weights(self.delivered_columns())
 
     def delivered_columns(self) -> Floats:
         """Columns as services deliver them: maintained, or requested and padded with zeros."""
@@ -243,9 +273,17 @@ class Pipeline(Readable):
         """What embeds rows as of now: a copy of the input standardiser, and the columns."""
         return copied(self.input_standardizer), self.embedding_basis()
 
+    def mean_features(self) -> Floats:
+        """Mean of the input features, as :meth:`embed` shows them."""
+        mean = self.settled().moment.means()[0]
+        if self.input_origin is None:
+            return mean
+        origin = np.zeros((1, self.input_map.n_inputs)) + self.input_origin.point
+        return mean + self.embed(origin)[0]
+
     def target(self) -> Target:
         """The current moment as services see it."""
-        return self.moment.target()
+        return self.settled().moment.target()
 
     def report(self) -> SameTargetReport:
         """Compare the delivered basis with the exact solution of the same moment."""
@@ -266,11 +304,12 @@ class Pipeline(Readable):
 
     def stability(self) -> Stability:
         """Estimate how far the exact subspace of the rows so far is from the population's."""
-        if self.sub_moments is None:
+        state = self.settled()
+        if state.sub_moments is None:
             message = "No sub-moments were kept; make the model with stability=8."
             raise NotReadyError(message)
-        groups = self.sub_moments.arrays(self.moment.rows)
-        groups = self.moment.in_target_coordinates(groups)
+        groups = state.sub_moments.arrays(state.moment.rows)
+        groups = state.moment.in_target_coordinates(groups)
         return estimate_stability(self.rows, groups, self.n_components, self.target().is_zero)
 
     def error_lines(self) -> str:
@@ -284,6 +323,7 @@ class Pipeline(Readable):
     def renew(self, *, is_new: bool = True) -> None:
         """Bring everything that rests on the moment up to date with a replaced, or new, one."""
         self._note_constancy()
+        self.note_units()
         self._lane = None
         if is_new and self._period() is not None:
             # What the service keeps belongs to the old moment.
@@ -295,35 +335,77 @@ class Pipeline(Readable):
         Whatever replaces them later is made here and can be written.
         """
         if not self._is_writable and not all(is_writable(p) for p in self._parts().values()):
-            self.__dict__.update(self._saved())
+            self.__dict__.update(self._saved(LEARNING))
         self._is_writable = True
 
-    def _saved(self) -> dict[str, Any]:
-        """Everything that learning changes, copied so that it can be put back."""
-        saved = {name: copied(part) for name, part in self._parts().items()}
-        shared = {"rows": self.rows, "anchor": self.anchor, "constant_target": self.constant_target}
+    def _before(self, n: int) -> Self:
+        """Return a copy to go back to if learning ``n`` rows fails."""
+        if not self.moment.folds or self.rows + n >= self._next_due():
+            return self.twin()
+        # These rows will only wait: the moment, the dear part, is not going to change.
+        before = copy.copy(self)
+        before.__dict__.update(self._saved(STANDARDIZERS))
+        return before
+
+    def _saved(self, names: Sequence[str]) -> dict[str, Any]:
+        """What learning changes, copied so that it can be put back; of large parts, those named."""
+        saved = {name: copied(part) for name, part in self._parts(names).items()}
+        shared = {name: getattr(self, name) for name in REPLACED}
         return {**saved, **shared, "_lane": None}
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self, names: Sequence[str] = LEARNING) -> dict[str, Any]:
         """Return the parts that this pipeline has and that learning changes."""
-        parts = {name: getattr(self, name) for name in LEARNING}
+        parts = {name: getattr(self, name) for name in names}
         return {name: part for name, part in parts.items() if part is not None}
 
     def _learn(self, X: Floats, Y: Floats, weights: Floats) -> None:
         """Learn rows among which nothing is due except, possibly, after the last."""
-        Phi = self._features(self.input_map, self.input_standardizer.scan(X, weights), "input")
-        Z = self.target_standardizer.scan(Y, weights)
+        rows = self._standardized(X, Y, weights)
         if self.rows == 0 and not self.moment.labels:
             self.constant_target = Y[0].copy()
         if self.constant_target is not None and (self.constant_target != Y).any():
             self.constant_target = None
         self._note_constancy()
+        change, due = None, self._next_due()
+        if not self.moment.folds:
+            self.note_units()
+            change = self._accumulate(rows)
+        else:
+            self._check_features(rows)
+            self.waiting = (*self.waiting, rows)
+        self.rows += X.shape[0]
+        if self.waiting and self.rows == due:
+            self.fold()
+        self._lane = None
+        self._follow(change)
+
+    def fold(self) -> None:
+        """Put the waiting rows into the moment."""
+        if self.waiting:
+            rows, self.waiting = joined(self.waiting), ()
+            self.note_units()
+            self._accumulate(rows)
+
+    def _standardized(self, X: Floats, Y: Floats, weights: Floats) -> StandardizedRows:
+        """Standardise rows with those before them, which the standardisers then learn."""
+        linear_inputs = linear_targets = None
+        if self.input_origin is not None:
+            self.input_origin = self.input_origin.after(X)
+            linear_inputs = X - self.input_origin.point
+        if self.target_origin is not None:
+            self.target_origin = self.target_origin.after(Y)
+            linear_targets = Y - self.target_origin.point
+        Z = self.input_standardizer.scan(X, weights)
+        T = self.target_standardizer.scan(Y, weights)
+        return StandardizedRows(Z, T, linear_inputs, linear_targets, weights)
+
+    def _accumulate(self, standardized: StandardizedRows) -> Change | None:
+        """Add rows to the moment; return the change that a single one made to it."""
         clock, compression = self.moment.rows, self.moment.compression
-        rows = self._encoded(Phi, Z, weights)
-        change = None
+        rows, change = self._encoded(standardized), None
         if self.service.scans:
             self.service.scan(self.service_state, self.moment, rows, self.rows)
-        elif X.shape[0] == 1:
+        elif rows.Phi.shape[0] == 1:
             change = self.moment.add_one(rows)
         else:
             self.moment.add(rows)
@@ -335,9 +417,7 @@ class Pipeline(Readable):
             if compression is not None and self.moment.compression is None:
                 self.window.expand(compression)
             self.window.add(rows, self.moment)
-        self.rows += X.shape[0]
-        self._lane = None
-        self._follow(change)
+        return change
 
     def _note_constancy(self) -> None:
         """Tell the moment whether all inputs or all responses so far were alike.
@@ -349,17 +429,49 @@ class Pipeline(Readable):
         is_constant = any(standardizer.is_constant() for standardizer in sides)
         self.moment.is_constant = is_constant or self.constant_target is not None
 
-    def _encoded(self, Phi: Floats, Z: Floats, weights: Floats) -> EncodedRows:
-        """Describe standardised targets in the coordinates that the moment stores."""
-        if self.moment.compression is not None:
-            along = polynomials(self.target_map, Z)
-            rows = None if along is None else self.moment.encode_along(Phi, along, weights)
-            if rows is not None:
-                return rows
-        Psi = self._features(self.target_map, Z, "target")
-        return self.moment.encode(Phi, Psi, weights)
+    def note_units(self) -> None:
+        """Tell the moment what its linear features are divided by when it is asked for."""
+        inputs = self.input_standardizer, self.input_map, self.input_origin
+        targets = self.target_standardizer, self.target_map, self.target_origin
+        if self.input_origin is not None or self.target_origin is not None:
+            self.moment.units = Units(_units(*inputs), _units(*targets))
 
-    def _features(self, feature_map: FeatureMap, Z: Floats, side: str) -> Floats:
+    def _new_origin(self, standardizer: Standardizer, feature_map: FeatureMap) -> Origin | None:
+        """Begin to keep linear features in data units, where their scale is learned on the way.
+
+        A tracker steps along the features of each row as they come, so it gets them standardised.
+        """
+        is_learned = isinstance(standardizer, RunningStandardizer) and not self.service.scans
+        if feature_map.linear is None or not is_learned:
+            return None
+        return Origin.unknown(feature_map.n_inputs)
+
+    def _encoded(self, rows: StandardizedRows) -> EncodedRows:
+        """Describe rows in the coordinates that the moment stores."""
+        Phi = self._features(self.input_map, rows.inputs, rows.linear_inputs, "input")
+        if self.moment.compression is not None:
+            along = polynomials(self.target_map, rows.targets)
+            encoded = None if along is None else self.moment.encode_along(Phi, along, rows.weights)
+            if encoded is not None:
+                return encoded
+        Psi = self._features(self.target_map, rows.targets, rows.linear_targets, "target")
+        return self.moment.encode(Phi, Psi, rows.weights)
+
+    def _check_features(self, rows: StandardizedRows) -> None:
+        """Raise, while the call that brought the rows can still be refused, where one is no number.
+
+        Cosines of moderate numbers need no check.
+        """
+        for feature_map, Z, linear, side in (
+            (self.input_map, rows.inputs, rows.linear_inputs, "input"),
+            (self.target_map, rows.targets, rows.linear_targets, "target"),
+        ):
+            if type(feature_map) is not FourierMap or largest_entry(Z) > LARGEST_VALUE:
+                self._features(feature_map, Z, linear, side)
+
+    def _features(
+        self, feature_map: FeatureMap, Z: Floats, linear: Floats | None, side: str
+    ) -> Floats:
         """Features of a block, valid until the next one is learned; raise where one is no number.
 
         One such row would spoil the sums.  Cosines of moderate numbers need no check.
@@ -371,6 +483,9 @@ class Pipeline(Readable):
                 return features
         else:
             features = feature_map.transform(Z)
+        if linear is not None:
+            features = features.copy()
+            features[:, feature_map.linear] = linear
         if not np.isfinite(features.sum()):
             row = self.rows + int(np.argmin(np.isfinite(features).all(axis=1))) + 1
             message = (
@@ -433,7 +548,8 @@ class Pipeline(Readable):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the bound kernel out of copies and files; it is made anew when needed."""
-        return {**super().__getstate__(), "_lane": None, "_is_writable": False}
+        local = {"_lane": None, "_is_writable": False, "_settled": None}
+        return {**super().__getstate__(), **local}
 
     def _period(self) -> int | None:
         """How often the service wants to follow the stream."""
@@ -441,8 +557,12 @@ class Pipeline(Readable):
 
     def _next_due(self) -> int:
         """Return the next observation after which something other than learning happens."""
-        room = CHUNK_ROWS if self.window is None else self.window.room()
+        room = CHUNK_ROWS
+        if self.window is not None:
+            room = self.window.room() - n_rows(self.waiting)
         due = min(self.rows + room, self._next_turn(self.rows))
+        if self.moment.folds:
+            due = min(due, next_fold(self.rows))
         period = self._period()
         if not self.service.scans and period is not None:
             due = min(due, (self.rows // period + 1) * period)
@@ -453,7 +573,7 @@ class Pipeline(Readable):
 
         That is at 192, 384, 768, ...: more often would cost as much as it spares.
         """
-        if self.moment.compression is None or self.window is not None:
+        if self.moment.compression is None or self.window is not None or self.moment.folds:
             return NEVER
         turn = FIRST_TURN
         while turn <= t:
@@ -474,3 +594,20 @@ class Pipeline(Readable):
         if held >= min(self.n_components, most):
             return doubled
         return min(doubled, (t // ANCHOR_RETRY + 1) * ANCHOR_RETRY)
+
+
+def _units(
+    standardizer: Standardizer, feature_map: FeatureMap, origin: Origin | None
+) -> SideUnits | None:
+    """Return what the features of one side are divided by; None where they have no unit."""
+    if origin is None:
+        return None
+    assert isinstance(standardizer, RunningStandardizer)
+    scale = standardizer.scale(standardizer.rule.plain)
+    divisor = np.ones(feature_map.n_features)
+    divisor[feature_map.linear] = scale
+    away = (standardizer.mean - origin.point) / scale
+    # All other features of such a map are bounded by one.
+    bounded = feature_map.n_features - feature_map.n_inputs
+    spread = bounded + float((standardizer.variance / scale**2).sum())
+    return SideUnits(divisor, spread + float((away**2).sum()), spread)

@@ -159,15 +159,15 @@ class RunningStandardizer(Standardizer):
         """Number of rows learned."""
         return int(self.counts[ROWS])
 
-    def scale(self) -> Floats:
+    def scale(self, rule: VarianceRule | None = None) -> Floats:
         """Return the unit of each column: its standard deviation, or one where that is unknown."""
-        divisor = self.divisors()
+        divisor = self.divisors(rule)
         return np.where(np.isinf(divisor), 1.0, divisor)
 
-    def divisors(self) -> Floats:
-        """Return what each column is divided by."""
+    def divisors(self, rule: VarianceRule | None = None) -> Floats:
+        """Return what each column is divided by, by its own rule or another."""
         divisor = np.empty_like(self.mean)
-        divisors(self.whole(), self.rule, divisor)
+        divisors(self.whole(), self.rule if rule is None else rule, divisor)
         return divisor
 
     def is_constant(self) -> bool:

@@ -34,7 +34,8 @@ def test_polynomials_give_the_features_to_rounding(
     Z = responses(seed, LEAST_ROWS, spread)
     found = polynomials(psi, Z)
     if found is None:
-        assert np.abs(Z).max() * np.abs(psi.weights).max() > D / 8
+        # Some way below the limit, since the reach is rounded up to a multiple of a step.
+        assert np.abs(Z).max() * np.abs(psi.weights).max() > D / 10
         return
     T, coefficients = found
     exact = np.sqrt(2.0 / D) * np.cos(

@@ -36,9 +36,9 @@ def test_every_single_byte_counts() -> None:
 
 def test_a_newer_format_says_so() -> None:
     whole = seeds()[0]
-    newer = whole.replace(rb"{\"format\":2,", rb"{\"format\":3,", 1)
+    newer = whole.replace(rb"{\"format\":3,", rb"{\"format\":4,", 1)
     newer = sealed(newer.replace(_header(whole)["sha256"].encode(), b"0" * 64, 1))
-    with pytest.raises(StateError, match="not of format version 1 to 2; use the okspca"):
+    with pytest.raises(StateError, match="not of format version 1 to 3; use the okspca"):
         unpack(newer)
 
 

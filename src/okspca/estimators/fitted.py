@@ -36,7 +36,7 @@ class FittedAttributes:
     @property
     def moment_(self) -> CrossMoment:
         """The accumulated moment."""
-        return self._fitted("moment_").moment
+        return self._fitted("moment_").settled().moment
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -28,7 +28,6 @@ from okspca.estimators.building import Rows
 from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
-from okspca.features import ChebyshevMap
 from okspca.moments import WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import regression_on
@@ -248,23 +247,26 @@ def _regression(pipeline: Pipeline) -> Linear:
     """Regress the response on the embedding, in the units of the response."""
     W, S, Ct = _moments(pipeline)
     target_map = pipeline.target_map
-    step = target_map.degree if isinstance(target_map, ChebyshevMap) else 1
-    left_mean, right_mean = pipeline.moment.means()
-    B = regression_on(S, Ct[::step], W)
+    columns = target_map.linear
+    right_mean = pipeline.moment.means()[1]
+    B = regression_on(S, Ct[columns], W)
     mean, scale = np.zeros(len(B)), np.ones(len(B))
     standardizer = pipeline.target_standardizer
     if isinstance(standardizer, CausalStandardizer):
         mean, scale = standardizer.mean, standardizer.scale()
     elif isinstance(standardizer, FrozenStandardizer):
         mean, scale = standardizer.mean, standardizer.divisor
-    offset = right_mean[::step] - B @ (W.T @ left_mean)
+    units = pipeline.moment.units.right
+    if pipeline.target_origin is not None and units is not None:
+        mean, scale = pipeline.target_origin.point, units.divisor[columns]
+    offset = right_mean[columns] - B @ (W.T @ pipeline.mean_features())
     return Linear((B * scale[:, np.newaxis]).T, mean + scale * offset)
 
 
 def _discriminants(pipeline: Pipeline) -> Linear:
     """Find the linear discriminants of the classes in the embedding."""
     W, S, Ct = _moments(pipeline)
-    left_mean, shares = pipeline.moment.means()
+    shares = pipeline.moment.means()[1]
     shares = np.maximum(shares[: len(Ct)], np.finfo(np.float64).tiny)
     if not W.any():  # a single class so far, or nothing that tells them apart
         return Linear(np.zeros((W.shape[1], len(Ct))), np.log(shares))
@@ -274,11 +276,12 @@ def _discriminants(pipeline: Pipeline) -> Linear:
     inverse = np.linalg.pinv(within + WITHIN_RIDGE * unit * np.eye(len(within)), hermitian=True)
     weights = inverse @ distances.T
     centred = np.log(shares) - 0.5 * (distances @ weights).diagonal()
-    return Linear(weights, centred - (W.T @ left_mean) @ weights)
+    return Linear(weights, centred - (W.T @ pipeline.mean_features()) @ weights)
 
 
 def _moments(pipeline: Pipeline) -> tuple[Floats, Floats, Floats]:
     """Feature weights of the embedding, covariance of the features, and C̄ transposed."""
     moment = pipeline.moment
     assert isinstance(moment, WhitenedMoment)
-    return pipeline.embedding_basis(), moment.input_covariance(), moment.arrays.sums / moment.weight
+    Ct = np.ascontiguousarray(moment.matrix().T)[: moment.width]
+    return pipeline.embedding_basis(), moment.input_covariance(), Ct

@@ -192,9 +192,13 @@ def chosen_scales(blank: Pipeline, rows: Rows, scales: Floats) -> tuple[Floats, 
     """
     fresh = blank.twin()
     Z = fresh.input_standardizer.scan(rows.X, rows.weights)
-    T = fresh.target_standardizer.scan(rows.Y, rows.weights)
     if fresh.moment.labels:
-        T = fresh.target_map.transform(T)
+        T = fresh.target_map.transform(rows.Y)
+    else:
+        # All rows are at hand, so all count alike: scaled by those before them, one row that came
+        # while the response was idle could outweigh the rest.
+        fresh.target_standardizer.scan(rows.Y, rows.weights)
+        T = fresh.target_standardizer.transform(rows.Y)
     base, data = _base(blank), Data(Z, T, rows.weights)
     starts = [_tried(base, scales, data, RIDGES)]
     as_drawn = np.eye(len(scales)) if scales.ndim == 2 else np.ones(len(scales))

@@ -95,7 +95,7 @@ def model_bytes(model: Any, stream: StreamRecord | None = None) -> bytes:
     pipeline: Pipeline | None = model.__dict__.get("_pipeline")
     if pipeline is None:
         return _bytes(model, None, stream)
-    return pipeline.read(lambda state: _bytes(model, state, stream))
+    return pipeline.read_as_is(lambda state: _bytes(model, state, stream))
 
 
 def model_from(kind: type[Any], data: bytes) -> tuple[Any, StreamRecord | None]:

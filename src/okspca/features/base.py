@@ -13,6 +13,10 @@ class FeatureMap(ABC):
     ----------
     is_bounded : bool
         Whether no row, however far out, has large features.
+    linear : slice or None
+        The features that are the columns of the rows themselves, in their order; all others are
+        bounded by one.  Such features are summed in data units, so that no row counts more because
+        it came before its scale was known.  None where there are none.
 
     Examples
     --------
@@ -32,6 +36,11 @@ class FeatureMap(ABC):
     """
 
     is_bounded: ClassVar[bool] = False
+
+    @property
+    def linear(self) -> slice | None:
+        """The features that are the columns themselves."""
+        return None
 
     @property
     @abstractmethod

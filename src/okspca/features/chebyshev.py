@@ -49,6 +49,11 @@ class ChebyshevMap(FeatureMap):
         """Number of columns it returns."""
         return self._n_inputs * self.degree
 
+    @property
+    def linear(self) -> slice | None:
+        """The first feature of each output."""
+        return slice(0, None, self.degree)
+
     def transform(self, Z: Floats) -> Floats:
         """Map rows to features; those of an output are next to each other."""
         clipped = np.clip(Z / RADIUS, -1.0, 1.0)

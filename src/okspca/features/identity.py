@@ -32,6 +32,11 @@ class IdentityMap(FeatureMap):
         """Number of columns it returns."""
         return self._n_inputs
 
+    @property
+    def linear(self) -> slice | None:
+        """All of them."""
+        return slice(None)
+
     def transform(self, Z: Floats) -> Floats:
         """Return the rows as they are."""
         return Z

@@ -226,6 +226,12 @@ def _subtract(rows: Floats, mean: Floats, deviations: Floats) -> None:
 @compiled
 def rounding_level(moment: MomentArrays) -> float:
     """Largest Frobenius norm of C̄ that rounding alone explains."""
+    return level_of(feature_sizes(moment))
+
+
+@compiled
+def feature_sizes(moment: MomentArrays) -> tuple[float, float, float, float]:
+    """Mean squared norm of the left features and of their deviations, and the same of the right."""
     totals = moment.totals
     left_mean, right_mean = 0.0, 0.0
     for j in range(moment.left_mean.shape[0]):
@@ -235,9 +241,15 @@ def rounding_level(moment: MomentArrays) -> float:
     # The difference of nearly equal numbers is trusted to a few units in the last place only.
     left_spread = max(totals[LEFT_SQUARE] - left_mean, 4.0 * _EPS * totals[LEFT_SQUARE])
     right_spread = max(totals[RIGHT_SQUARE] - right_mean, 4.0 * _EPS * totals[RIGHT_SQUARE])
+    return totals[LEFT_SQUARE], left_spread, totals[RIGHT_SQUARE], right_spread
+
+
+@compiled
+def level_of(sizes: tuple[float, float, float, float]) -> float:
+    """Do as :func:`rounding_level`, given the :func:`feature_sizes`."""
+    left, left_spread, right, right_spread = sizes
     return ROUNDING * (
-        np.sqrt(totals[LEFT_SQUARE]) * np.sqrt(right_spread)
-        + np.sqrt(left_spread) * np.sqrt(totals[RIGHT_SQUARE])
+        np.sqrt(left) * np.sqrt(right_spread) + np.sqrt(left_spread) * np.sqrt(right)
     )
 
 

@@ -36,10 +36,12 @@ from okspca.moments.arrays import (
     Target,
     add_encoded,
     dropped_norm,
-    rounding_level,
+    feature_sizes,
+    level_of,
     summary,
 )
 from okspca.moments.target_compression import TargetCompression
+from okspca.moments.units import PLAIN, Units
 from okspca.numerics.arrays import Floats, Integers, unit_scaled
 from okspca.numerics.leading import target_directions
 from okspca.numerics.running import pooled_mean
@@ -71,6 +73,9 @@ class CrossMoment:
     """
 
     copy_parts: ClassVar[tuple[str, ...]] = ("compression",)
+    #: Something is decided from the sums, so rows must be added in the same company whatever the
+    #: cuts of the stream are.
+    folds: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -86,6 +91,8 @@ class CrossMoment:
         self.compression = compression
         #: Set by whoever sees the raw rows: all inputs or all responses so far were alike.
         self.is_constant = False
+        #: Set by whoever standardises: units of features that are summed in those of the data.
+        self.units: Units = PLAIN
         width = 0 if labels else n_right if compression is None else compression.rank
         self._buffer = np.zeros((max(width, 1), n_left))
         self._width = width
@@ -115,9 +122,14 @@ class CrossMoment:
         """The live arrays, for kernels that change them in place."""
         return self._arrays
 
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether services may solve the arrays as they are, for a target that is not constant."""
+        return not self.is_constant and self.units.are_plain
+
     def matrix(self) -> Floats:
         """C̄ as a dense D_x x D_y matrix (divisor: total weight)."""
-        sums = self._expanded(self.arrays.sums)
+        sums = self.units.of_left(self.units.of_right(self._expanded(self.arrays.sums)))
         return np.ascontiguousarray(sums.T) / max(self.weight, np.finfo(np.float64).tiny)
 
     def bessel(self) -> Floats:
@@ -128,7 +140,8 @@ class CrossMoment:
 
     def means(self) -> tuple[Floats, Floats]:
         """Running means of the input and of the (uncompressed) target features."""
-        return self._left_mean.copy(), self._expanded(self._right_mean[:, np.newaxis])[:, 0]
+        right = self._expanded(self._right_mean[:, np.newaxis])[:, 0]
+        return self.units.of_left(self._left_mean.copy()), self.units.of_right(right)
 
     def encode(self, Phi: Floats, Psi: Floats, weights: Floats) -> EncodedRows:
         """Describe target features in stored coordinates.
@@ -267,10 +280,10 @@ class CrossMoment:
         arrays = self.arrays
         weight = max(self.weight, np.finfo(np.float64).tiny)
         # Scale before dividing by the weight: sums near the largest number must not overflow.
-        scaled, factor = unit_scaled(arrays.sums)
+        scaled, factor = unit_scaled(self.units.of_left(self.units.of_right(arrays.sums)))
         Ct, rest = unit_scaled(scaled / weight)
         scale = factor * rest
-        is_zero = self.is_constant or bool(np.linalg.norm(Ct) <= rounding_level(arrays) / scale)
+        is_zero = self.is_constant or bool(np.linalg.norm(Ct) <= self._rounding_level() / scale)
         return Target(Ct, scale, dropped_norm(arrays) / scale, is_zero, self.labels)
 
     def feature_weights(self, vectors: Floats) -> Floats:
@@ -278,8 +291,15 @@ class CrossMoment:
         return vectors
 
     def in_target_coordinates(self, groups: GroupArrays) -> GroupArrays:
-        """Show sub-moments in the coordinates in which services see this moment: here, as kept."""
-        return groups
+        """Show sub-moments in the coordinates and units in which services see this moment."""
+        if self.units.are_plain:
+            return groups
+        sums = self.units.of_left(groups.sums)
+        return groups._replace(
+            sums=np.moveaxis(self.units.of_right(np.moveaxis(sums, 1, 0)), 0, 1),
+            left_means=self.units.of_left(groups.left_means),
+            right_means=self.units.of_right(groups.right_means.T).T,
+        )
 
     def block_like(self) -> "CrossMoment":
         """Make an empty moment for some of the rows of this one, in its stored coordinates."""
@@ -293,6 +313,18 @@ class CrossMoment:
         mine.sums[:width], mine.right_mean[:width] = theirs.sums, theirs.right_mean
         mine.left_mean[...], mine.totals[...] = theirs.left_mean, theirs.totals
         mine.totals[ROWS] = rows
+
+    def shift_means(self, left: Floats, right: Floats) -> None:
+        """Measure linear features from another origin; deviations from the means stay."""
+        self.arrays.left_mean[...] += left
+        self.arrays.right_mean[...] += right[: self._width]
+
+    def _rounding_level(self) -> float:
+        """Largest norm of C̄ that rounding alone explains, in the units in which it is shown."""
+        sizes, units = feature_sizes(self.arrays), self.units
+        left = sizes[:2] if units.left is None else (units.left.square, units.left.spread)
+        right = sizes[2:] if units.right is None else (units.right.square, units.right.spread)
+        return level_of((*left, *right))
 
     def _empty(self, n_right: int) -> Self:
         """Make an empty moment of the same kind."""

@@ -13,7 +13,8 @@ The times are row numbers, so the choice does not depend on how the stream is cu
 
 import numpy as np
 
-from okspca.moments.arrays import WEIGHT, EncodedRows, MomentArrays
+from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows, MomentArrays
+from okspca.moments.units import Units
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import reduced_coefficients, ridge_factor, whitened_rows
 
@@ -83,21 +84,24 @@ class RidgeChoice:
         """Whether a round begins after this row."""
         return row >= FIRST_ROUND and row & (row - 1) == 0
 
-    def begin(self, moment: MomentArrays, covariance: Floats, n_directions: int, row: int) -> None:
-        """Solve for every ridge from the moments after ``row`` rows."""
+    def begin(self, moment: MomentArrays, squares: Floats, units: Units, n_directions: int) -> None:
+        """Solve for every ridge from the moment and the centred squares of its input features."""
         self.errors = FADING * self.errors
         self.left_mean, self.right_mean = moment.left_mean.copy(), moment.right_mean.copy()
-        Ct = moment.sums / moment.totals[WEIGHT]
+        covariance = units.of_square(squares / moment.totals[WEIGHT])
+        Ct = units.of_left(units.of_right(moment.sums / moment.totals[WEIGHT]))
         factor = ridge_factor(covariance, self.value)
         targets = np.linalg.svd(whitened_rows(factor, Ct), full_matrices=False)[0]
-        self.directions = np.ascontiguousarray(targets[:, :n_directions])
-        self.coefficients = np.array(
+        directions = np.ascontiguousarray(targets[:, :n_directions])
+        coefficients = np.array(
             [
-                self.directions.T @ reduced_coefficients(covariance, Ct, ridge, n_directions)
+                directions.T @ reduced_coefficients(covariance, Ct, ridge, n_directions)
                 for ridge in GRID
             ]
         )
-        self.started_at = row
+        # Rows that are scored come in data units, so what they meet is in units of one over those.
+        self.directions, self.coefficients = units.of_right(directions), units.of_left(coefficients)
+        self.started_at = int(moment.totals[ROWS])
 
     def drop_round(self) -> None:
         """End the round: the target coordinates it was about are no longer in use."""

@@ -61,6 +61,7 @@ class WhitenedMoment(CrossMoment):
     """
 
     copy_parts: ClassVar[tuple[str, ...]] = ("compression", "covariance", "choice")
+    folds: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -170,6 +171,7 @@ class WhitenedMoment(CrossMoment):
     def in_target_coordinates(self, groups: GroupArrays) -> GroupArrays:
         """Show sub-moments in the coordinates in which this moment is shown."""
         factor, weights = self._factor(), self._column_weights()
+        groups = super().in_target_coordinates(groups)
         n, width, D = groups.sums.shape
         sums = groups.sums * weights[:width, np.newaxis]
         return groups._replace(
@@ -180,7 +182,7 @@ class WhitenedMoment(CrossMoment):
 
     def input_covariance(self) -> Floats:
         """Covariance of the input features (divisor: weight), symmetric."""
-        upper = np.triu(self.covariance.mean_square(self.weight))
+        upper = np.triu(self._covariance())
         return upper + np.triu(upper, 1).T
 
     def _add_piece(self, rows: EncodedRows) -> None:
@@ -209,16 +211,19 @@ class WhitenedMoment(CrossMoment):
     def _begin_round(self) -> None:
         """Begin a round of the choice of a ridge, if one is due."""
         if self.choice is not None and self.choice.begins(self.rows):
-            covariance = self.covariance.mean_square(self.weight)
-            self.choice.begin(self.arrays, covariance, self.n_directions, self.rows)
+            self.choice.begin(self.arrays, self.covariance.sums, self.units, self.n_directions)
 
     def _factor(self) -> Floats:
         """Triangular factor of the covariance with its ridge."""
-        return ridge_factor(self.covariance.mean_square(self.weight), self.ridge_in_use)
+        return ridge_factor(self._covariance(), self.ridge_in_use)
+
+    def _covariance(self) -> Floats:
+        """Covariance of the input features, of which only the upper triangle counts."""
+        return self.units.of_square(self.covariance.mean_square(self.weight))
 
     def _smallest_root(self) -> float:
         """Lower bound on the square root of the smallest eigenvalue of what is factored."""
-        unit = float(np.trace(self.covariance.mean_square(self.weight))) / len(self._left_mean)
+        unit = float(np.trace(self._covariance())) / len(self._left_mean)
         return float(np.sqrt(self.ridge_in_use * (unit if unit > 0.0 else 1.0)))
 
     def _column_weights(self) -> Floats:

@@ -45,11 +45,11 @@ def divided(X: Any, divisor: Floats) -> Any:
     return csr_array((rows.data / divisor[rows.indices], rows.indices, rows.indptr), rows.shape)
 
 
-def stacked(first: Any, second: Any) -> Any:
-    """Some rows and then others."""
-    if issparse(first) or issparse(second):
-        return csr_array(vstack([csr_array(first), csr_array(second)]))
-    return np.concatenate([first, second])
+def stacked(*parts: Any) -> Any:
+    """Blocks of rows, one after the other."""
+    if any(issparse(part) for part in parts):
+        return csr_array(vstack([csr_array(part) for part in parts]))
+    return np.concatenate(parts)
 
 
 def pair_distances(X: Any) -> Floats:

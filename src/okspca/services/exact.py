@@ -80,7 +80,7 @@ class Exact(Service[WarmBlockState]):
         width = arrays.sums.shape[0]
         if width > NARROW and self._is_wide(state, width):
             return self.block.serve(state, moment, t)
-        if not moment.is_constant:
+        if moment.is_ordinary:
             found, solution = _bound_solve.code(arrays, state.n_components, True)
             if found:
                 return fresh_basis(solution, t)
@@ -89,7 +89,7 @@ class Exact(Service[WarmBlockState]):
     def serve_uncertified(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
         """As :meth:`serve`, without the work for the certificate."""
         arrays = moment.arrays
-        if not moment.is_constant and not self._is_wide(state, arrays.sums.shape[0]):
+        if moment.is_ordinary and not self._is_wide(state, arrays.sums.shape[0]):
             found, (packed, _) = _bound_solve.code(arrays, state.n_components, False)
             if found:
                 return Basis.fresh(packed, t, None)

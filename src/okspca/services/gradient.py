@@ -118,7 +118,7 @@ class Tracker(Service[TrackerStateT]):
 
     def serve(self, state: TrackerStateT, moment: CrossMoment, t: int) -> Basis:
         """Answer by one compiled call where the projected moment is of full rank."""
-        if not moment.is_constant:
+        if moment.is_ordinary:
             found, solution = _bound_extract.code(moment.arrays, state.arrays.rows)
             if found:
                 return fresh_basis(solution, t)

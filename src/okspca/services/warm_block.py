@@ -102,13 +102,14 @@ class WarmBlock(Service[WarmBlockState]):
         self, state: WarmBlockState, moment: CrossMoment, change: Change | None, t: int
     ) -> None:
         """Take one power step with the current moment."""
-        Ct = unit_scaled(moment.arrays.sums)[0]
+        plain = moment.units.are_plain
+        Ct = unit_scaled(moment.arrays.sums)[0] if plain else moment.target().Ct
         if Ct.any():
             power_step(state.rows, Ct)
 
     def serve(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
         """Iterate from the warm block until the answer is proven, or factor exactly."""
-        if not moment.is_constant:
+        if moment.is_ordinary:
             block = state.n_components, self.max_steps, float(self.tolerance)
             found, solution = _bound_refine.code(moment.arrays, state.rows, block)
             if found:

@@ -29,13 +29,14 @@ from safetensors.numpy import save as save_tensors
 
 from okspca.errors import StateError
 
-ENTRY, VERSION = "okspca", 2
+ENTRY, VERSION = "okspca", 3
 MAX_FILE = 4 << 30
 MAX_HEADER = 4 << 20
 FILE_FACTOR, HEADER_FACTOR, SPARE = 5, 64, 1 << 20
 LENGTH_BYTES = 8
 #: Entries of the header by the version of the format.
-_ENTRIES = {1: {"format", "sha256", "state"}, 2: {"format", "fields", "sha256", "state"}}
+_COUNTED = {"format", "fields", "sha256", "state"}
+_ENTRIES = {1: {"format", "sha256", "state"}, 2: _COUNTED, 3: _COUNTED}
 _NO_DIGEST = "0" * 64
 _DTYPES = (np.dtype(np.float64), np.dtype(np.int64))
 

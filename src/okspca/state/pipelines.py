@@ -3,16 +3,20 @@
 from typing import Any, NamedTuple
 
 from okspca.features import FeatureMap, FourierMap, OneHotMap
+from okspca.features.linear import Origin
 from okspca.numerics.arrays import frozen
 from okspca.pipeline import Pipeline
 from okspca.services import Service
-from okspca.standardize import Standardizer
+from okspca.standardize import RunningStandardizer, Standardizer
 from okspca.state.fields import Sink, Source
 from okspca.state.front_ends import read_map, read_standardizer, write_map, write_standardizer
 from okspca.state.moments import read_moment, read_sub_moments, write_moment, write_sub_moments
 from okspca.state.services import read_service, read_state, write_service, write_state
+from okspca.state.waiting import read_waiting, write_waiting
 from okspca.state.windows import read_window, write_window
 
+#: Written only where linear features are summed in data units.
+ORIGINS = ("input_origin", "target_origin")
 #: Written in place of a part that is one and the same object as a parameter or the labels.
 SHARED = "shared"
 
@@ -57,6 +61,13 @@ def write_pipeline(sink: Sink, pipeline: Pipeline, shared: Shared) -> None:
         sink.put(name, array is not None)
         if array is not None:
             sink.array(name, array)
+    for name in ORIGINS:
+        origin: Origin | None = getattr(pipeline, name)
+        if origin is not None:
+            sink.put(name, origin.is_known)
+            sink.array(name, origin.point)
+    if pipeline.waiting:
+        write_waiting(sink.inside("waiting"), pipeline.waiting)
 
 
 def read_pipeline(source: Source, shared: Shared) -> Pipeline:
@@ -96,11 +107,18 @@ def read_pipeline(source: Source, shared: Shared) -> Pipeline:
         if source.flag("constant_target")
         else None,
         service_state=state,
+        waiting=(),
+        input_origin=_read_origin(source, "input_origin", sides[0], input_map),
+        target_origin=_read_origin(source, "target_origin", sides[1], target_map),
         _lane=None,
         _is_writable=False,
+        _settled=None,
     )
+    if source.is_object("waiting"):
+        pipeline.waiting = read_waiting(source.inside("waiting"), pipeline)
     _check_target(source, pipeline)
     source.close()
+    pipeline.note_units()
     return pipeline
 
 
@@ -126,6 +144,17 @@ def _read_map(source: Source, name: str, parameter: FeatureMap | None) -> Featur
         return read_map(source.inside(name))
     source.text(name, (SHARED,))
     return source.refuse(name, SHARED) if parameter is None else parameter
+
+
+def _read_origin(
+    source: Source, name: str, standardizer: Standardizer, feature_map: FeatureMap
+) -> Origin | None:
+    """Read where linear features are measured from, if they are summed in data units."""
+    if name not in source.names():
+        return None
+    if feature_map.linear is None or not isinstance(standardizer, RunningStandardizer):
+        source.refuse(name, "not of this map")
+    return Origin(source.array(name, (feature_map.n_inputs,)), source.flag(name))
 
 
 def _fits(standardizer: Standardizer, feature_map: FeatureMap) -> bool:

@@ -129,7 +129,7 @@ class Incremental(Service[IncrementalState]):
 
     def serve(self, state: IncrementalState, moment: CrossMoment, t: int) -> Basis:
         """Answer from what is maintained; the moment itself is only asked whether it is zero."""
-        if moment.is_constant or state.low_rank.size[0] == 0:
+        if not moment.is_ordinary or state.low_rank.size[0] == 0:
             return super().serve(state, moment, t)
         return self._leading(state, 1.0 / moment.weight, t)
 

@@ -41,7 +41,7 @@ class OnRequest(Service[ServiceState]):
     def serve(self, state: ServiceState, moment: CrossMoment, t: int) -> Basis:
         """Solve the sums as they are, where they can be squared; their span is that of C̄."""
         arrays = moment.arrays
-        if moment.is_constant or ordinary_part(arrays)[0] == 0.0:
+        if not moment.is_ordinary or ordinary_part(arrays)[0] == 0.0:
             return super().serve(state, moment, t)
         return self._solved(state, arrays.sums, 1.0 / moment.weight, t)
 

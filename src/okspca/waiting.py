@@ -1,0 +1,71 @@
+"""Rows that were standardised and wait to be folded into a moment.
+
+A block of rows is added to a moment by matrix products, and how those round depends on which rows
+are taken together.  Where something is *decided* from the sums (a ridge, whether a compression
+pays), rounding must not depend on how the stream was cut into calls.  So rows wait here until a row
+number that is fixed by rule, and are then folded together, always the same rows at once.
+
+Whoever asks in between is answered from a copy in which the waiting rows are folded too: a pure
+function of the state, and so again the same whatever the cuts were.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from okspca.numerics.arrays import Floats
+from okspca.numerics.sparse import stacked
+
+#: Waiting rows are folded at every multiple of this ...
+FOLD_ROWS = 256
+#: ... and at every power of two from here on, where the choice of a ridge begins a round.
+FIRST_FOLD = 64
+
+
+class StandardizedRows(NamedTuple):
+    """Rows as the past made them; nothing about them will change any more.
+
+    Attributes
+    ----------
+    inputs, targets : ndarray of shape (n, d)
+        Standardised, or columns of classes.
+    linear_inputs, linear_targets : ndarray of shape (n, d) or None
+        The same rows as deviations from an origin, in data units, for features that are linear.
+    weights : ndarray of shape (n,)
+        What the rows count.
+    """
+
+    inputs: Floats
+    targets: Floats
+    linear_inputs: Floats | None
+    linear_targets: Floats | None
+    weights: Floats
+
+    def __repr__(self) -> str:
+        """Sizes instead of pages of numbers."""
+        return f"StandardizedRows({len(self.weights)} rows)"
+
+
+def n_rows(waiting: Sequence[StandardizedRows]) -> int:
+    """Number of rows in all blocks."""
+    return sum(len(rows.weights) for rows in waiting)
+
+
+def joined(waiting: Sequence[StandardizedRows]) -> StandardizedRows:
+    """All blocks as one, in their order."""
+    if len(waiting) == 1:
+        return waiting[0]
+    parts: list[Any] = [
+        None if part[0] is None else stacked(*part) for part in zip(*waiting, strict=True)
+    ]
+    return StandardizedRows(*parts)
+
+
+def next_fold(t: int) -> int:
+    """Row number after ``t`` at which waiting rows are folded.
+
+    Examples
+    --------
+    >>> next_fold(0), next_fold(64), next_fold(255), next_fold(256), next_fold(700)
+    (64, 128, 256, 512, 768)
+    """
+    return min(max(FIRST_FOLD, 1 << t.bit_length()), (t // FOLD_ROWS + 1) * FOLD_ROWS)
