@@ -179,9 +179,9 @@ def test_new_target_directions_are_met_in_the_lane(
     settings |= {"n_target_features": n_target_features, "stability": stability}
     general, run = [], Pipeline.run
 
-    def counted(self: Any, *rows: Any) -> None:
+    def counted(self: Any, *rows: Any, **beside: Any) -> None:
         general.append(1)
-        run(self, *rows)
+        run(self, *rows, **beside)
 
     monkeypatch.setattr(Pipeline, "run", counted)
     lean = OKSPCA(2, **settings)
@@ -213,7 +213,7 @@ def test_a_late_class_and_other_kinds_of_labels() -> None:
 def test_copies_do_not_share_the_lane() -> None:
     model = OKSPCA(2, random_state=0).partial_fit(X[:50], Y[:50])
     model.learn_one(X[50], float(Y[50]))
-    assert isinstance(model._pipeline._lane, Lane)  # type: ignore[union-attr]
+    assert isinstance(model._learned.pipeline._lane, Lane)  # type: ignore[union-attr]
     twin = pickle.loads(pickle.dumps(model))
     twin.learn_one(X[51], float(Y[51]))
     assert (model.n_samples_seen_, twin.n_samples_seen_) == (51, 52)

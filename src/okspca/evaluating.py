@@ -22,6 +22,7 @@ from scipy.linalg import block_diag, solve
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import check_labels
+from okspca.features import OneHotMap
 from okspca.numerics.arrays import Floats
 from okspca.state.evaluations import Evaluation
 
@@ -55,7 +56,8 @@ class Scores(NamedTuple):
 
 def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats) -> Predicted | None:
     """Predict the targets of a block; None while the model has no features yet."""
-    pipeline = model.__dict__.get("_pipeline")
+    learned = model.__dict__.get("_learned")
+    pipeline = None if learned is None else learned.pipeline
     if pipeline is None:
         return None
     standardized = pipeline.input_standardizer.transform(X)
@@ -77,8 +79,8 @@ def after_learning(
     """Score the predictions and take the block into the sums, after the model has learned it."""
     if tested is None:
         return before
-    labels = model._intake.labels
-    if labels is None:
+    labels = model.target_map_
+    if not isinstance(labels, OneHotMap):
         targets, right = np.asarray(y, dtype=np.float64)[:, np.newaxis], None
     else:
         right = labels.index(check_labels(y, len(y)).values)[:, 0].astype(np.intp)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from okspca.columns import chosen_columns, input_names, inputs_of
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
+from okspca.estimators.data import CLASSIFICATION
 from okspca.evaluating import after_learning, before_learning, scores
 from okspca.numerics.arrays import Floats
 from okspca.state.streams import Moment, StreamRecord
@@ -123,7 +124,7 @@ def with_moment(model: OKSPCA, record: StreamRecord) -> StreamRecord:
     rho = np.nan if basis.certificate is None else basis.certificate.rho_lower
     objective = float((basis.singular_values**2).sum())
     moment = Moment(float(record.rows_read), objective, rho, float(basis.rank))
-    found = scores(record.evaluation, classes=model._intake.labels is not None)
+    found = scores(record.evaluation, classes=model.task_ == CLASSIFICATION)
     if found is not None:
         moment = moment._replace(embedding_score=found.embedding, input_score=found.inputs)
     return record._replace(history=(*record.history, moment))
@@ -201,9 +202,9 @@ def _refuse_missing(
 
 def _fill(model: OKSPCA, record: StreamRecord, X: Floats, missing: NDArray[np.bool_]) -> Floats:
     """Means of the rows learned before this block; in the first one, of what is there."""
-    pipeline = model.__dict__.get("_pipeline")
-    if pipeline is not None:
-        mean: Floats = pipeline.input_standardizer.mean.copy()
+    known = getattr(model, "input_standardizer_", None)
+    if known is not None:
+        mean: Floats = known.mean
         return mean
     counts = (~missing).sum(axis=0)
     if not counts.all():

@@ -55,13 +55,13 @@ def _plain(stream: StreamRecord) -> dict[str, Any]:
 
 def _learned(model: OKSPCA) -> dict[str, Any]:
     """Describe what was learned."""
-    intake, pipeline = model._intake, model._pipeline
+    intake, pipeline, _ = model._learned
     told: dict[str, Any] = {
         "rows": model.n_samples_seen_,
         "inputs": model.n_features_in_,
         "task": intake.task,
         "classes": None if intake.labels is None else intake.labels.classes,
-        "outputs": intake._n_outputs,
+        "outputs": intake.n_outputs,
         "held_back": pipeline is None,
         "basis": _basis(model.basis()),
     }

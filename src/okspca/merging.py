@@ -111,7 +111,7 @@ def _merge_targets(mine: Pipeline, theirs: Pipeline) -> None:
     clock, compression = mine.moment.rows, mine.moment.compression
     groups = [] if theirs.sub_moments is None else theirs.sub_moments.groups
     if isinstance(mine.target_map, OneHotMap) and isinstance(theirs.target_map, OneHotMap):
-        mine.target_map.learn(theirs.target_map.classes)
+        mine.target_map = mine.target_map.with_classes(theirs.target_map.classes)
         columns = mine.target_map.index(theirs.target_map.classes)[:, 0].astype(np.int64)
         n_classes = mine.target_map.n_features
         mine.moment.merge(theirs.moment.with_columns(columns, n_classes))

@@ -13,7 +13,7 @@ Rooms meet here in plain arrays; this is the only module that knows them all.
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -56,7 +56,27 @@ ANCHOR_RETRY = 8
 # The parts whose arrays learning changes in place, and what it replaces as a whole.
 STANDARDIZERS = ("input_standardizer", "target_standardizer")
 LEARNING = (*STANDARDIZERS, "moment", "sub_moments", "window", "service_state")
-REPLACED = ("rows", "anchor", "constant_target", "waiting", "input_origin", "target_origin")
+REPLACED = (
+    *("rows", "anchor", "constant_target", "waiting", "input_origin", "target_origin"),
+    *("target_map", "companions"),
+)
+
+
+class Embedding(NamedTuple):
+    """What embeds rows: standardiser, map, and the columns that features are multiplied with."""
+
+    standardizer: Standardizer
+    input_map: FeatureMap
+    columns: Floats
+
+    def of(self, X: Floats) -> Floats:
+        """Embed rows."""
+        Z = np.empty((X.shape[0], self.columns.shape[1]))
+        for start in range(0, X.shape[0], CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            Phi = self.input_map.transform(self.standardizer.transform(X[rows]))
+            Z[rows] = Phi @ self.columns
+        return Z
 
 
 class Pipeline(Readable):
@@ -120,6 +140,8 @@ class Pipeline(Readable):
         #: The response that every row so far had; None once two of them differed, and for labels
         #: (a single class makes a moment of zero by itself).
         self.constant_target: Floats | None = None
+        #: What the owner keeps in step with the rows; its values are replaced, never changed.
+        self.companions: dict[str, Any] = {}
         #: Rows that are standardised but not yet part of the moment.
         self.waiting: tuple[StandardizedRows, ...] = ()
         self.input_origin = self._new_origin(*inputs)
@@ -137,16 +159,29 @@ class Pipeline(Readable):
         """Learn one observation, given as one-dimensional arrays."""
         self.run(x[np.newaxis], y[np.newaxis], np.array([weight]))
 
-    def run(self, X: Floats, Y: Floats, weights: Floats) -> None:
+    def run(
+        self,
+        X: Floats,
+        Y: Floats,
+        weights: Floats,
+        *,
+        target_map: FeatureMap | None = None,
+        **companions: Any,
+    ) -> None:
         """Learn rows in order (n x d inputs, n x d_y targets or column numbers of classes).
+
+        ``target_map`` (one with more classes) and ``companions`` replace the present ones in the
+        same change, so that whoever reads meets all of it or nothing.
 
         All or nothing: whatever interrupts it (an error in a map or a factorisation, Ctrl-C), the
         state is put back to what it was before the first row.
         """
         self._make_writable()
-        before = self.published = self._before(X.shape[0])
+        before = self.published = self._left_behind(X.shape[0])
         self.version += 1
         try:
+            self.target_map = self.target_map if target_map is None else target_map
+            self.companions = {**self.companions, **companions}
             start, n = 0, X.shape[0]
             while start < n:
                 stop = start + min(n - start, CHUNK_ROWS, self._next_due() - self.rows)
@@ -269,9 +304,9 @@ class Pipeline(Readable):
             vectors = aligned(vectors, self.anchor)
         return np.pad(vectors, ((0, 0), (0, self.n_components - basis.rank)))
 
-    def embedding(self) -> tuple[Standardizer, Floats]:
-        """What embeds rows as of now: a copy of the input standardiser, and the columns."""
-        return copied(self.input_standardizer), self.embedding_basis()
+    def embedding(self) -> Embedding:
+        """What embeds rows as of now."""
+        return Embedding(copied(self.input_standardizer), self.input_map, self.embedding_basis())
 
     def mean_features(self) -> Floats:
         """Mean of the input features, as :meth:`embed` shows them."""
@@ -338,13 +373,15 @@ class Pipeline(Readable):
             self.__dict__.update(self._saved(LEARNING))
         self._is_writable = True
 
-    def _before(self, n: int) -> Self:
-        """Return a copy to go back to if learning ``n`` rows fails."""
-        if not self.moment.folds or self.rows + n >= self._next_due():
-            return self.twin()
-        # These rows will only wait: the moment, the dear part, is not going to change.
+    def _left_behind(self, n: int) -> Self:
+        """Go on with copies of what ``n`` rows will change; return the state that is left behind.
+
+        Readers may hold that state for as long as they like, so nothing of it ever changes again.
+        """
         before = copy.copy(self)
-        before.__dict__.update(self._saved(STANDARDIZERS))
+        # Rows that will only wait leave the moment, the dear part, as it is.
+        only_wait = self.moment.folds and self.rows + n < self._next_due()
+        self.__dict__.update(self._saved(STANDARDIZERS if only_wait else LEARNING))
         return before
 
     def _saved(self, names: Sequence[str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from okspca.diagnostics.stability import Stability
 from okspca.errors import DataError, NotReadyError
 from okspca.estimators import OKSPCA
+from okspca.estimators.data import CLASSIFICATION
 from okspca.estimators.saving import load_model
 from okspca.evaluating import Scores, scores
 from okspca.numerics.arrays import Floats
@@ -35,7 +36,7 @@ class Portrait(NamedTuple):
     @property
     def classes(self) -> bool:
         """Whether the target is a class."""
-        return self.model._intake.labels is not None
+        return self.model.task_ == CLASSIFICATION
 
     @property
     def target(self) -> str:
@@ -61,7 +62,7 @@ class Portrait(NamedTuple):
 def open_portrait(path: Path, inputs: list[str], reading: Reading, most_rows: int) -> Portrait:
     """Load a model; rows come from ``inputs``, or from where it was fitted if that is there."""
     model, record = load_model(OKSPCA, path)
-    if not model.__sklearn_is_fitted__() or model._pipeline is None:
+    if getattr(model, "input_map_", None) is None:
         message = f"{path} has not learned enough rows to have a basis; there is nothing to draw."
         raise DataError(message)
     if record is None:
@@ -69,7 +70,7 @@ def open_portrait(path: Path, inputs: list[str], reading: Reading, most_rows: in
             message = f"{path} does not know its columns; only `okspca fit` notes them."
             raise DataError(message)
         return Portrait(path, model, None, None)
-    classes = model._intake.labels is not None
+    classes = model.task_ == CLASSIFICATION
     found = inputs or usable_inputs(record)
     sample = read_sample(record, found, reading, classes, most_rows) if found else None
     return Portrait(path, model, record, sample)

@@ -32,7 +32,7 @@ def relevance(model: OKSPCA, X: Floats) -> Floats:
     >>> int(relevance(model, X)[0].argmax())
     1
     """
-    standardizer, U = model._ready().read(lambda pipeline: pipeline.embedding())
+    standardizer, _, U = model._ready().read(lambda pipeline: pipeline.embedding())
     feature_map = model.input_map_
     squares = np.zeros((U.shape[1], X.shape[1]))
     for begin in range(0, len(X), CHUNK):

@@ -4,6 +4,7 @@ from typing import Any
 
 from okspca.errors import NotReadyError
 from okspca.estimators import OKSPCA
+from okspca.estimators.data import CLASSIFICATION
 from okspca.evaluating import scores
 from okspca.state.streams import StreamRecord
 
@@ -12,8 +13,7 @@ def numbers_of(model: OKSPCA, record: StreamRecord, *, with_error_bar: bool) -> 
     """Say how far a fit is and how good; everything is plain JSON."""
     basis = model.basis()
     proof = basis.certificate
-    labels = model._intake.labels is not None
-    found = scores(record.evaluation, classes=labels)
+    found = scores(record.evaluation, classes=model.task_ == CLASSIFICATION)
     return {
         "rows_read": record.rows_read,
         "rows_skipped": record.rows_skipped,

@@ -35,8 +35,8 @@ PURE = ("exact", "cached-7", "adam", "warm-block")
 
 def anchor_of(model: OKSPCA) -> Floats | None:
     """The anchor a model holds."""
-    assert model._pipeline is not None
-    return model._pipeline.anchor
+    assert model._learned.pipeline is not None
+    return model._learned.pipeline.anchor
 
 
 def aligned_model(case: Case, stream: Stream, mode: str | None = "causal") -> OKSPCA:

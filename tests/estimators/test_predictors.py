@@ -176,11 +176,11 @@ def test_the_prequential_score_starts_anew_is_saved_and_pooled(tmp_path: Path) -
     assert twin.prequential_score_ == model.prequential_score_ != score
     twin.merge(model)
     np.testing.assert_allclose(twin.prequential_score_, model.prequential_score_, rtol=1e-12)
-    assert twin._prequential.weight == 400.0
+    assert twin._ready().companions["score"].weight == 400.0
     plain = OKSPCARegressor(2, standardize=None, **SMALL).partial_fit(X, Y).merge(model)
     assert not hasattr(plain, "prequential_score_")
     model.fit(X, Y)
-    assert "_prequential" not in vars(model)
+    assert "score" not in model._ready().companions
     with pytest.raises(ValueError, match="prequential"):
         OKSPCARegressor(2, prequential=3, **SMALL).fit(X, Y)  # type: ignore[arg-type]
 

@@ -83,7 +83,8 @@ def test_rows_one_at_a_time_give_the_same_map() -> None:
         single.learn_one(x, one)
     assert single.input_map_.equals(whole.input_map_)
     assert single.n_samples_seen_ == whole.n_samples_seen_ == 520
-    assert not single._pipeline.input_map.equals(OKSPCA(1, **SMALL).fit(X[:5], y[:5]).input_map_)  # type: ignore[union-attr]
+    drawn = OKSPCA(1, **SMALL).fit(X[:5], y[:5]).input_map_
+    assert not single.input_map_.equals(drawn)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -98,8 +99,8 @@ def test_once_final_the_model_is_one_that_had_the_map_from_the_start(
     np.testing.assert_allclose(
         model.moment_.means()[0], plain.moment_.means()[0], rtol=1e-9, atol=1e-12
     )
-    assert model._search.is_final
-    assert model._search.n_held == 0
+    assert model._ready().companions["search"].is_final
+    assert model._ready().companions["search"].n_held == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,7 +126,7 @@ def test_many_inputs_are_tested_later(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not hasattr(model, "relevance_")
     model.partial_fit(X[1023:], X[1023:, 0])
     assert model.relevance_.argmax() == 0
-    assert model._search.is_final
+    assert model._ready().companions["search"].is_final
 
 
 def test_the_search_goes_on_while_it_gains(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,8 +97,7 @@ def test_mismatched_phases_are_refused() -> None:
 
 
 def test_one_hot_columns_follow_appearance() -> None:
-    labels = OneHotMap()
-    labels.learn(["b", "a", "b"])
+    labels = OneHotMap().with_classes(["b", "a", "b"])
     assert labels.classes == ["b", "a"]
     assert labels.transform(labels.index(["a"])).tolist() == [[0.0, 1.0]]
     assert labels.equals(OneHotMap(["b", "a"]))

@@ -47,9 +47,9 @@ def models() -> dict[str, OKSPCA]:
 
 def notes(model: OKSPCA) -> dict[str, Any]:
     """What a file holds, in numbers that can be read; written by `repr`, so exact."""
-    if model._pipeline is None:
-        assert model._pilot is not None
-        return {"rows": model.n_samples_seen_, "pilot": model._pilot.X.tolist()}
+    if model._learned.pipeline is None:
+        assert model._learned.pilot is not None
+        return {"rows": model.n_samples_seen_, "pilot": model._learned.pilot.X.tolist()}
     arrays = model.moment_.arrays
     return {
         "rows": model.n_samples_seen_,

@@ -16,6 +16,7 @@ from okspca.distributed.survey import Survey
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
+from okspca.estimators.learned import Learned
 from okspca.estimators.parameters import check_parameters
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
@@ -74,8 +75,7 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     state.n_features_in_ = survey.n_features_in_
     if hasattr(survey.probe, "feature_names_in_"):
         state.feature_names_in_ = survey.feature_names_in_
-    state._pipeline = build(recipe, rows, intake.labels)
-    state._intake, state._pilot = intake, None
+    state._learned = Learned(intake, build(recipe, rows, intake.labels), None)
     return state
 
 

@@ -115,7 +115,7 @@ class Survey:
         if self.inputs is None:
             self.__dict__.update(copy.deepcopy(other.__dict__))
             return self
-        check_schema(self, other)
+        check_schema(self, other, (self._intake, other._intake))
         if type(self.inputs) is not type(other.inputs):
             message = "The surveys differ in their schema: one saw sparse rows, the other dense."
             raise MergeError(message)
@@ -123,7 +123,7 @@ class Survey:
         if self.targets is not None and other.targets is not None:
             self.targets.merge(other.targets)
         if self._intake.labels is not None and other._intake.labels is not None:
-            self._intake.labels.learn(other._intake.labels.classes)
+            self._intake.labels = self._intake.labels.with_classes(other._intake.labels.classes)
         return self
 
     def known(self) -> tuple[Inputs, Intake]:

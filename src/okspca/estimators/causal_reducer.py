@@ -9,7 +9,7 @@ nothing but the last digits of the features.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -59,6 +59,14 @@ class FrontEnd:
         return FrontEnd(copied(self.inputs), self.input_map, copied(self.targets))
 
 
+class Learned(NamedTuple):
+    """What a reducer has learned; replaced as a whole, so that nobody reads half of a change."""
+
+    front: FrontEnd
+    state: Any
+    n_rows: int
+
+
 class CausalReducer(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -76,9 +84,7 @@ class CausalReducer(
     variance_floor: str | float
     input_map: FeatureMap | None
     random_state: int | RandomState | None
-    _front: FrontEnd
-    _state: Any
-    _seen: int
+    _learned: Learned
 
     @abstractmethod
     def _start(self, n_features: int) -> Any:
@@ -127,21 +133,21 @@ class CausalReducer(
     @property
     def n_samples_seen_(self) -> int:
         """Number of rows learned."""
-        return int(self._fitted("n_samples_seen_")._seen)
+        return self._fitted("n_samples_seen_").n_rows
 
     @property
     def input_map_(self) -> FeatureMap:
         """The map in use."""
-        return self._fitted("input_map_")._front.input_map
+        return self._fitted("input_map_").front.input_map
 
     @property
     def input_standardizer_(self) -> Standardizer:
         """The standardiser of the inputs in use."""
-        return self._fitted("input_standardizer_")._front.inputs
+        return self._fitted("input_standardizer_").front.inputs
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether any rows were learned."""
-        return "_state" in self.__dict__
+        return "_learned" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn whether y is required."""
@@ -152,20 +158,20 @@ class CausalReducer(
     @property
     def _n_features_out(self) -> int:
         """Number of columns of an embedding."""
-        front = self._fitted("the number of output features")._front
+        front = self._fitted("the number of output features").front
         return self._width(front.input_map.n_features)
 
-    def _fitted(self, name: str) -> Self:
-        """Return self, or raise as an attribute that does not exist yet would."""
+    def _fitted(self, name: str) -> Learned:
+        """Return what was learned, or raise as an attribute that does not exist yet would."""
         if not self.__sklearn_is_fitted__():
             message = f"{name} exists only after rows were learned."
             raise AttributeError(message)
-        return self
+        return self._learned
 
     def _working_copy(self, n_inputs: int, *, fresh: bool) -> tuple[FrontEnd, Any]:
         """Return a front end and a state to learn on: new ones, or copies of those in use."""
         if not fresh:
-            return self._front.copy(), _copied_state(self._state)
+            return self._learned.front.copy(), _copied_state(self._learned.state)
         front = self._front_end(n_inputs)
         return front, self._start(front.input_map.n_features)
 
@@ -252,16 +258,18 @@ def learn_jointly(
         for reducer, y, (front, state) in zip(reducers, numbers, copies, strict=True):
             reducer._scan(state, Phi, front.scan_response(y[rows]))
     for reducer, (front, state) in zip(reducers, copies, strict=True):
-        reducer._front = FrontEnd(shared.inputs, shared.input_map, front.targets)
-        reducer._state, reducer._seen = state, n_rows if fresh else reducer._seen + n_rows
+        before = 0 if fresh else reducer._learned.n_rows
+        own = FrontEnd(shared.inputs, shared.input_map, front.targets)
+        reducer._learned = Learned(own, state, before + n_rows)
     return reducers
 
 
 def embed_jointly(reducers: Sequence[CausalReducer], X: Any) -> Floats:
     """Embed rows by reducers that learned jointly; their columns side by side."""
     checked = reducers[0]._checked(X, reset=False)
-    front, width = reducers[0]._front, reducers[0]._n_features_out
-    projections = [reducer._projection(reducer._state) for reducer in reducers]
+    learned = [reducer._learned for reducer in reducers]
+    front, width = learned[0].front, reducers[0]._n_features_out
+    projections = [r._projection(own.state) for r, own in zip(reducers, learned, strict=True)]
     out = np.empty((checked.shape[0], width * len(reducers)))
     for start in range(0, checked.shape[0], CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)

@@ -102,12 +102,12 @@ class CCIPCA(CausalReducer):
     @property
     def components_(self) -> Floats:
         """Normalised eigenvectors, one per row."""
-        return _directions(self._fitted("components_")._state)
+        return _directions(self._fitted("components_").state)
 
     @property
     def explained_variance_(self) -> Floats:
         """Estimated eigenvalues."""
-        norms: Floats = np.linalg.norm(self._fitted("explained_variance_")._state.vectors, axis=1)
+        norms: Floats = np.linalg.norm(self._fitted("explained_variance_").state.vectors, axis=1)
         return norms
 
     def _check_parameters(self) -> None:

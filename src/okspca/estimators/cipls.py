@@ -144,12 +144,12 @@ class CIPLS(CausalReducer):
     @property
     def components_(self) -> Floats:
         """Normalised weights, one component per row."""
-        return _directions(self._fitted("components_")._state, self.tolerance)
+        return _directions(self._fitted("components_").state, self.tolerance)
 
     @property
     def mean_(self) -> Floats:
         """Mean of the features learned."""
-        return self._fitted("mean_")._state.mean.copy()
+        return self._fitted("mean_").state.mean.copy()
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

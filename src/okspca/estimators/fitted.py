@@ -5,22 +5,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okspca.estimators.building import Rows
-from okspca.estimators.intake import Intake
-from okspca.features import FeatureMap
+from okspca.estimators.learned import SEARCH, Learned
+from okspca.features import FeatureMap, OneHotMap
 from okspca.moments import CrossMoment
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import Floats, copied
 from okspca.pipeline import Pipeline
 from okspca.standardize import Standardizer
 
 
 class FittedAttributes:
-    """Read-only views that exist once a model has learned."""
+    """What a model shows once it has learned: copies, as of one row or block."""
 
     n_components: int
-    _intake: Intake
-    _pipeline: Pipeline | None
-    _pilot: Rows | None
+    _learned: Learned
 
     @property
     def components_(self) -> Floats:
@@ -36,25 +33,35 @@ class FittedAttributes:
     @property
     def moment_(self) -> CrossMoment:
         """The accumulated moment."""
-        return self._fitted("moment_").settled().moment
+        return self._fitted("moment_").read(lambda state: copied(state.moment))
 
     @property
     def classes_(self) -> NDArray[Any]:
         """Classes in the order of the columns of the moment."""
-        intake = self.__dict__.get("_intake")
-        if intake is None or intake.labels is None:
+        learned: Learned | None = self.__dict__.get("_learned")
+        labels = None if learned is None else learned.labels
+        if labels is None:
             message = "classes_ exists only after labels were learned."
             raise AttributeError(message)
-        return np.array(intake.labels.classes)
+        return classes_of(labels)
+
+    @property
+    def task_(self) -> str:
+        """What is learned: "classification" or "regression"."""
+        learned: Learned | None = self.__dict__.get("_learned")
+        if learned is None or learned.intake.task is None:
+            message = "task_ exists only after rows were learned."
+            raise AttributeError(message)
+        return learned.intake.task
 
     @property
     def n_samples_seen_(self) -> int:
         """Number of rows learned."""
-        if self.__dict__.get("_intake") is None:
+        learned: Learned | None = self.__dict__.get("_learned")
+        if learned is None:
             message = "n_samples_seen_ exists only after rows were learned."
             raise AttributeError(message)
-        held_back = 0 if self._pilot is None else len(self._pilot)
-        return held_back if self._pipeline is None else self._pipeline.rows
+        return learned.n_rows
 
     @property
     def input_map_(self) -> FeatureMap:
@@ -64,12 +71,13 @@ class FittedAttributes:
     @property
     def target_map_(self) -> FeatureMap:
         """The target map in use."""
-        return self._fitted("target_map_").target_map
+        return self._fitted("target_map_").read_as_is(lambda state: state.target_map)
 
     @property
     def relevance_(self) -> Floats:
         """Share of each input in the squared gradient of the prediction; they sum to one."""
-        search = self.__dict__.get("_search")
+        learned: Learned | None = self.__dict__.get("_learned")
+        search = None if learned is None else learned.companion(SEARCH)
         if search is None or search.relevance is None:
             message = (
                 "relevance_ exists with relevance='learned' or 'low-rank', once the map was "
@@ -81,20 +89,27 @@ class FittedAttributes:
     @property
     def input_standardizer_(self) -> Standardizer:
         """The standardiser of the inputs."""
-        return self._fitted("input_standardizer_").input_standardizer
+        return self._fitted("input_standardizer_").read(lambda s: copied(s.input_standardizer))
 
     @property
     def target_standardizer_(self) -> Standardizer:
         """The standardiser of the response."""
-        return self._fitted("target_standardizer_").target_standardizer
+        return self._fitted("target_standardizer_").read(lambda s: copied(s.target_standardizer))
 
     def _fitted(self, name: str) -> Pipeline:
         """Return the pipeline, or raise as an attribute that does not exist yet would."""
-        pipeline: Pipeline | None = self.__dict__.get("_pipeline")
+        learned: Learned | None = self.__dict__.get("_learned")
+        pipeline = None if learned is None else learned.pipeline
         if pipeline is None:
             message = f"{name} exists only after enough rows were learned."
             raise AttributeError(message)
         return pipeline
+
+
+def classes_of(labels: FeatureMap) -> NDArray[Any]:
+    """Classes in the order of their columns."""
+    assert isinstance(labels, OneHotMap)
+    return np.array(labels.classes)
 
 
 def _values_along_components(pipeline: Pipeline) -> Floats:

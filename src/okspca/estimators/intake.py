@@ -53,8 +53,8 @@ class Intake:
         self.service: Service[Any] = Exact()
         self.task: str | None = None
         self.labels: OneHotMap | None = None
-        self._label_kind: str | None = None
-        self._n_outputs: int | None = None
+        self.label_kind: str | None = None
+        self.n_outputs: int | None = None
 
     def admit(
         self, X: Floats, y: Any, sample_weight: Any, classes: Sequence[Hashable] | None
@@ -82,39 +82,34 @@ class Intake:
         """Take over what an admitted block tells and return it as numbers."""
         self.task = admitted.task
         if admitted.numbers is not None:
-            self._n_outputs = admitted.numbers.shape[1]
+            self.n_outputs = admitted.numbers.shape[1]
             return Rows(admitted.X, admitted.numbers, admitted.weights)
         assert admitted.labels is not None
-        if self.labels is None:
-            self.labels = OneHotMap()
-        self.labels.learn(admitted.classes)
-        self.labels.learn(admitted.labels.values)
-        self._label_kind = admitted.labels.kind
-        return Rows(admitted.X, self.labels.index(admitted.labels.values), admitted.weights)
+        values = admitted.labels.values
+        self.labels = (self.labels or OneHotMap()).with_classes([*admitted.classes, *values])
+        self.label_kind = admitted.labels.kind
+        return Rows(admitted.X, self.labels.index(values), admitted.weights)
 
     @contextmanager
     def taking(self, admitted: Admitted) -> Iterator[Rows]:
         """Commit a block while it is learned; if that fails, forget what the block told."""
         before = dict(self.__dict__)
-        n_classes = 0 if self.labels is None else self.labels.n_features
         try:
             yield self.commit(admitted)
         except BaseException:
             self.__dict__.update(before)
-            if self.labels is not None:
-                self.labels.keep(n_classes)
             raise
 
     def numbers_of(self, y: Any) -> int | float | Floats | None:
         """Column of a known label, or a response; None where only :meth:`admit` can tell."""
         if self.labels is None:
-            if self._n_outputs == 1:
+            if self.n_outputs == 1:
                 is_number = isinstance(y, float | int) and not isinstance(y, bool)
                 return y if is_number and -LARGEST_VALUE <= y <= LARGEST_VALUE else None
-            is_row = type(y) is np.ndarray and y.shape == (self._n_outputs,)
+            is_row = type(y) is np.ndarray and y.shape == (self.n_outputs,)
             return y if is_row and y.dtype == np.float64 else None
         kind = _LEAN_KINDS.get(type(y))
-        return self.labels.column_of(y) if kind == self._label_kind else None
+        return self.labels.column_of(y) if kind == self.label_kind else None
 
     def _task(self, y: Any) -> str:
         """Return the task: declared, or fixed by the first block, or told by the dtype."""
@@ -132,16 +127,16 @@ class Intake:
     def _admit_numbers(self, y: Any, n_rows: int) -> Floats:
         """Check a numeric response against earlier blocks and the service."""
         numbers = check_numbers(y, n_rows)
-        if self._n_outputs is not None and numbers.shape[1] != self._n_outputs:
-            message = f"y has {numbers.shape[1]} columns, but earlier blocks had {self._n_outputs}."
+        if self.n_outputs is not None and numbers.shape[1] != self.n_outputs:
+            message = f"y has {numbers.shape[1]} columns, but earlier blocks had {self.n_outputs}."
             raise DataError(message)
         self._check_service(labels=False, n_targets=numbers.shape[1])
         return numbers
 
     def _check_kind(self, kind: str) -> None:
         """Raise where labels change from numbers to text or the like."""
-        if self._label_kind is not None and kind != self._label_kind:
-            message = f"y holds {kind}, but earlier blocks held {self._label_kind} as labels."
+        if self.label_kind is not None and kind != self.label_kind:
+            message = f"y holds {kind}, but earlier blocks held {self.label_kind} as labels."
             raise DataError(message)
 
     def _check_classes(self, admitted: Admitted, dtype_kind: str) -> None:

@@ -5,7 +5,7 @@ import warnings
 import weakref
 from collections.abc import Hashable, Sequence
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 from numpy.random import RandomState
@@ -21,6 +21,7 @@ from okspca.estimators.building import Rows, build, check_widths, pilot_rows, re
 from okspca.estimators.data import check_row, check_values, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
+from okspca.estimators.learned import SEARCH, Learned
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.pooling import check_same_kind
 from okspca.estimators.relevance_search import RelevanceSearch
@@ -31,14 +32,11 @@ from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.merging import check_merge, merge
 from okspca.numerics.arrays import Floats
-from okspca.pipeline import CHUNK_ROWS, Pipeline
+from okspca.pipeline import Pipeline
 from okspca.services import Service
 from okspca.standardize import Standardizer
 
-_FITTED = (
-    *("_intake", "_pipeline", "_pilot", "_search", "_prequential"),
-    *("n_features_in_", "feature_names_in_"),
-)
+_FITTED = ("_learned", "n_features_in_", "feature_names_in_")
 # Models whose zero columns were explained: kept outside of them, since reading changes no state.
 _EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
@@ -281,38 +279,41 @@ class OKSPCA(
         A row that is refused leaves no trace.  If a solver that follows the stream fails after a
         row was learned, its error is raised and the row stays learned.
         """
-        pipeline = self.__dict__.get("_pipeline")
+        learned: Learned | None = self.__dict__.get("_learned")
+        pipeline = None if learned is None else learned.pipeline
         shape = x.shape if type(x) is np.ndarray else np.shape(x)
-        if pipeline is not None and shape == (self.n_features_in_,) and self._is_lean():
-            target = self._intake.numbers_of(y)
-            if target is not None and pipeline.learn_lean(x, target):
+        if learned is not None and shape == (self.n_features_in_,) and self._is_lean(pipeline):
+            target = learned.intake.numbers_of(y)
+            if target is not None and pipeline.learn_lean(x, target):  # type: ignore[arg-type]
                 return self
         row = check_row(x)
         if row.ndim != 1:
             message = f"learn_one takes a one-dimensional x, not one of shape {row.shape}."
             raise DataError(message)
         targets = np.asarray(y)[np.newaxis]
-        if pipeline is None:
+        if learned is None or pipeline is None:
             return self.partial_fit(row[np.newaxis], targets)
         if row.shape[0] != self.n_features_in_:
             message = f"x has {row.shape[0]} values, but the model learned {self.n_features_in_}."
             raise DataError(message)
         X = row[np.newaxis]
         check_values(X, "x")
-        with self._intake.taking(self._intake.admit(X, targets, None, None)) as rows:
-            self._run(pipeline, rows)
+        intake = learned.intake
+        with intake.taking(intake.admit(X, targets, None, None)) as rows:
+            self._run(learned, rows)
         return self
 
     def _learn_single(self, X: Any, y: Any) -> bool:
         """Learn a block of one plain row by the lean lane; False where the general path must."""
-        pipeline: Pipeline | None = self.__dict__.get("_pipeline")
-        if pipeline is None or not (self._is_plain(X) and type(y) is np.ndarray):
+        learned: Learned | None = self.__dict__.get("_learned")
+        if learned is None or not (self._is_plain(X) and type(y) is np.ndarray):
             return False
-        if not self._is_lean():
+        pipeline = learned.pipeline
+        if pipeline is None or not self._is_lean(pipeline):
             return False
         if y.shape[:1] != (1,) or X.shape[0] != 1 or y.dtype.kind not in "fiuU":
             return False
-        target = self._intake.numbers_of(y[0] if y.ndim > 1 else y.tolist()[0])
+        target = learned.intake.numbers_of(y[0] if y.ndim > 1 else y.tolist()[0])
         return target is not None and pipeline.learn_lean(X[0], target)
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -325,28 +326,17 @@ class OKSPCA(
             message = "This state has learned no rows yet; learn some, or merge states that have."
             raise NotReadyError(message)
         _warn_of_zero_columns(pipeline)
-        return self._embedded(X)
+        checked = self._checked_rows(pipeline, X)
+        return pipeline.read(Pipeline.embedding).of(checked)
 
-    def _embedded(self, X: ArrayLike) -> Floats:
-        """Embed rows; checks them first."""
-        pipeline = self._ready()
-        checked = validate_data(
+    def _checked_rows(self, pipeline: Pipeline, X: ArrayLike) -> Floats:
+        """Check rows that are to be embedded."""
+        checked: Floats = validate_data(
             self, X, reset=False, dtype=np.float64, ensure_all_finite=False, accept_sparse="csr"
         )
         check_values(checked, "X")
         check_sparse_rows(self, pipeline, checked)
-        return self._embedded_rows(checked)
-
-    def _embedded_rows(self, checked: Floats) -> Floats:
-        """Embed rows that were checked."""
-        pipeline = self._ready()
-        standardizer, columns = pipeline.read(Pipeline.embedding)
-        embedding = np.empty((checked.shape[0], pipeline.n_components))
-        for start in range(0, checked.shape[0], CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
-            features = pipeline.input_map.transform(standardizer.transform(checked[rows]))
-            embedding[rows] = features @ columns
-        return embedding
+        return checked
 
     def basis(
         self, *, kind: str = "extracted", align_to: Basis | None = None, certify: bool = True
@@ -372,7 +362,8 @@ class OKSPCA(
         if kind not in ("extracted", "maintained"):
             message = f"kind={kind!r} is not known; give 'extracted' or 'maintained'."
             raise ValueError(message)
-        pipeline: Pipeline | None = self.__dict__.get("_pipeline")
+        learned: Learned | None = self.__dict__.get("_learned")
+        pipeline = None if learned is None else learned.pipeline
         if pipeline is None:
             check_is_fitted(self)
             return Basis.not_initialised(self._n_input_features())
@@ -428,21 +419,27 @@ class OKSPCA(
             The message says which of maps, parameters, schema or standardisers differs; neither
             model has changed.
         """
-        mine, theirs = self._ready(), other._ready()
-        if self._searches() or other._searches():
+        mine, theirs = self._ready(), other._ready().snapshot()
+        if _searches(mine) or _searches(theirs):
             message = (
                 "A model is still finding out which inputs matter; pool models that share "
                 "an input_map, with relevance=None."
             )
             raise MergeError(message)
-        check_same_kind(self, other)
+        check_same_kind(self, other, (self._learned.intake, other._learned.intake))
         check_merge(mine, theirs)
         pooled = copy.deepcopy(mine)
         merge(pooled, theirs)
-        self._pipeline = pooled
+        pooled.companions = {**pooled.companions, **self._pooled_companions(mine, theirs)}
+        intake = copy.copy(self._learned.intake)
         if isinstance(pooled.target_map, OneHotMap):
-            self._intake.labels = pooled.target_map
+            intake.labels = pooled.target_map
+        self._learned = Learned(intake, pooled, None)
         return self
+
+    def _pooled_companions(self, mine: Pipeline, theirs: Pipeline) -> dict[str, Any]:
+        """What two pooled pipelines are accompanied by, where that can be pooled."""
+        return {}
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the whole state to a file, atomically and without pickle.
@@ -483,7 +480,7 @@ class OKSPCA(
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether any rows were learned."""
-        return "_intake" in self.__dict__
+        return "_learned" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that y is required, and that X may be sparse."""
@@ -498,14 +495,14 @@ class OKSPCA(
         if not self.__sklearn_is_fitted__():
             message = "The output features are known only after rows were learned."
             raise AttributeError(message)
-        pipeline = self._pipeline
+        pipeline = self._learned.pipeline
         return self.n_components if pipeline is None else pipeline.n_components
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Admit a block, then learn it; ``whole`` says that no more rows will come."""
-        first = "_intake" not in self.__dict__
+        first = "_learned" not in self.__dict__
         try:
-            if self.__dict__.get("_pipeline") is None:
+            if first or self._learned.pipeline is None:
                 check_parameters(self)
             if first or not self._is_plain(X):
                 validated(self, X, reset=first, skip_check_array=True)
@@ -519,11 +516,11 @@ class OKSPCA(
 
     def _admit_and_take(self, X: Any, y: Any, extras: tuple[Any, Any], *, whole: bool) -> None:
         """Check everything about a block, and only then let it change anything."""
-        intake = self.__dict__.get("_intake") or Intake(self.task)
-        if self.__dict__.get("_pipeline") is None:
+        learned = self.__dict__.get("_learned") or Learned(Intake(self.task), None, None)
+        if learned.pipeline is None:
             # While rows are held back, building may still fail: only then a copy must be at risk.
-            intake = copy.deepcopy(intake)
-            intake.service = resolve_service(self.solver)
+            learned = learned._replace(intake=copy.copy(learned.intake))
+            learned.intake.service = resolve_service(self.solver)
         if y is None:
             message = (
                 f"This {type(self).__name__} estimator requires y to be passed, "
@@ -533,15 +530,15 @@ class OKSPCA(
         plain = self._is_plain(X)
         checked = X if plain else validated(self, X, reset=None, ensure_all_finite=False)
         check_values(checked, "X")
-        check_sparse_rows(self, self.__dict__.get("_pipeline"), checked)
-        admitted = intake.admit(checked, y, extras[1], extras[0])
+        check_sparse_rows(self, learned.pipeline, checked)
+        admitted = learned.intake.admit(checked, y, extras[1], extras[0])
         numbers = admitted.numbers
         check_widths(self, checked.shape[1], None if numbers is None else numbers.shape[1])
         if whole and admitted.X.shape[0] == 0:
             message = "Every sample_weight is zero; there is nothing to learn."
             raise DataError(message)
-        with intake.taking(admitted) as rows:
-            self._take(intake, rows, whole=whole)
+        with learned.intake.taking(admitted) as rows:
+            self._take(learned, rows, whole=whole)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X needs no conversion and, having no names to compare, no check of them."""
@@ -555,11 +552,11 @@ class OKSPCA(
             and "feature_names_in_" not in self.__dict__
         )
 
-    def _take(self, intake: Intake, rows: Rows, *, whole: bool) -> None:
+    def _take(self, learned: Learned, rows: Rows, *, whole: bool) -> None:
         """Learn admitted rows, building the pipeline as soon as enough of them are known."""
-        pipeline, pilot = self.__dict__.get("_pipeline"), self.__dict__.get("_pilot")
+        intake, pipeline, pilot = learned
         if pipeline is not None:
-            self._run(pipeline, rows)
+            self._run(learned, rows)
             return
         rows = rows if pilot is None else pilot.followed_by(rows)
         needed = max(pilot_rows(self, labels=intake.labels is not None), 1)
@@ -571,26 +568,25 @@ class OKSPCA(
             else:
                 low_rank = self.relevance == "low-rank"
                 search = RelevanceSearch(pipeline.twin(), low_rank=low_rank)
-                pipeline, self._search = search.learn(pipeline, rows), search
-        self._intake, self._pipeline = intake, pipeline
-        self._pilot = rows if pipeline is None else None
+                pipeline = search.learn(pipeline, rows)
+        self._learned = Learned(intake, pipeline, rows if pipeline is None else None)
 
-    def _run(self, pipeline: Pipeline, rows: Rows) -> None:
+    def _run(self, learned: Learned, rows: Rows, **companions: Any) -> None:
         """Learn admitted rows, in a search for the inputs that matter or without."""
-        search: RelevanceSearch | None = self.__dict__.get("_search")
+        pipeline = learned.pipeline
+        assert pipeline is not None
+        search: RelevanceSearch | None = pipeline.companions.get(SEARCH)
+        beside = {"target_map": learned.intake.labels, **companions}
         if search is None:
-            pipeline.run(rows.X, rows.Y, rows.weights)
-        else:
-            self._pipeline = search.learn(pipeline, rows)
+            pipeline.run(rows.X, rows.Y, rows.weights, **beside)
+            return
+        followed = search.learn(pipeline, rows, **beside)
+        if followed is not pipeline:
+            self._learned = learned._replace(pipeline=followed)
 
-    def _searches(self) -> bool:
-        """Whether rows are still kept to find out which inputs matter."""
-        search: RelevanceSearch | None = self.__dict__.get("_search")
-        return search is not None and not search.is_final
-
-    def _is_lean(self) -> bool:
+    def _is_lean(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
         """Whether nothing but the pipeline has to see a row."""
-        return not self._searches()
+        return pipeline is not None and not _searches(pipeline)
 
     def _n_input_features(self) -> int:
         """Number of input features, known before the map is drawn."""
@@ -599,14 +595,21 @@ class OKSPCA(
     def _ready(self) -> Pipeline:
         """Return the pipeline, or say what is missing."""
         check_is_fitted(self)
-        if self._pipeline is None:
+        learned = self._learned
+        if learned.pipeline is None:
             message = (
-                f"{self.n_samples_seen_} of the {MEDIAN_ROWS} rows that bandwidth='median' or "
+                f"{learned.n_rows} of the {MEDIAN_ROWS} rows that bandwidth='median' or "
                 "standardize='frozen' needs were seen; learn more rows, call fit, or give "
                 "a bandwidth in numbers or a ready-made standardiser instead."
             )
             raise NotReadyError(message)
-        return self._pipeline
+        return learned.pipeline
+
+
+def _searches(pipeline: Pipeline) -> bool:
+    """Whether rows are still kept to find out which inputs matter."""
+    search: RelevanceSearch | None = pipeline.companions.get(SEARCH)
+    return search is not None and not search.is_final
 
 
 def _warn_of_zero_columns(pipeline: Pipeline) -> None:

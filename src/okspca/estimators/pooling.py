@@ -8,6 +8,7 @@ Three things are compared: the *schema* (number and names of inputs, task, kind 
 from typing import Any
 
 from okspca.errors import MergeError
+from okspca.estimators.intake import Intake
 
 #: Parameters that decide what is summed or what is answered.  How rows are standardised and mapped
 #: is compared by content, and how a moment is stored (``compress``) may differ.
@@ -22,34 +23,34 @@ COMPARED = (
 )
 
 
-def check_same_kind(mine: Any, theirs: Any) -> None:
+def check_same_kind(mine: Any, theirs: Any, intakes: tuple[Intake, Intake]) -> None:
     """Raise where the schema or a parameter of two models differs."""
     if type(mine) is not type(theirs):
         raise _refusal("estimator", type(mine).__name__, type(theirs).__name__)
-    check_schema(mine, theirs)
+    check_schema(mine, theirs, intakes)
     for name in COMPARED:
         here, there = getattr(mine, name), getattr(theirs, name)
         if here != there:
             raise _refusal(f"parameter {name}", here, there)
 
 
-def check_schema(mine: Any, theirs: Any) -> None:
+def check_schema(mine: Any, theirs: Any, intakes: tuple[Intake, Intake]) -> None:
     """Raise where two models, or surveys, are about other columns or another kind of target."""
     if mine.n_features_in_ != theirs.n_features_in_:
         raise _refusal("schema", f"{mine.n_features_in_} inputs", f"{theirs.n_features_in_}")
     here, there = (list(getattr(model, "feature_names_in_", ())) for model in (mine, theirs))
     if here != there:
         raise _refusal("schema (feature names)", here or "none", there or "none")
-    named = [_target_of(model._intake) for model in (mine, theirs)]
+    named = [_target_of(intake) for intake in intakes]
     if named[0] != named[1]:
         raise _refusal("schema (task, kind of labels or number of outputs)", *named)
 
 
-def _target_of(intake: Any) -> str:
+def _target_of(intake: Intake) -> str:
     """Describe the kind of a target."""
     if intake.labels is None:
-        return f"{intake.task} of {intake._n_outputs} outputs"
-    return f"{intake.task} of labels that are {intake._label_kind}"
+        return f"{intake.task} of {intake.n_outputs} outputs"
+    return f"{intake.task} of labels that are {intake.label_kind}"
 
 
 def _refusal(part: str, here: object, there: object) -> MergeError:

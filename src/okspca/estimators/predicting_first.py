@@ -1,8 +1,10 @@
 """Predictors that predict a block before they learn it, and keep the score."""
 
-from typing import Self
+from functools import reduce
+from typing import Any, TypeGuard
 
 from okspca.estimators.building import Rows
+from okspca.estimators.learned import SCORE, Learned
 from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.prequential import PrequentialScore
 from okspca.numerics.arrays import Floats
@@ -13,42 +15,39 @@ class PredictingFirst(OKSPCA):
     """A model that predicts every block before it learns it, if asked to."""
 
     prequential: bool
-    _prequential: PrequentialScore
 
     @property
     def prequential_score_(self) -> float:
         """Score of all blocks that were predicted before they were learned."""
-        if "_prequential" not in self.__dict__:
+        learned: Learned | None = self.__dict__.get("_learned")
+        score = None if learned is None else learned.companion(SCORE)
+        if score is None:
             message = (
                 "prequential_score_ exists with prequential=True, once a block was predicted "
                 "before it was learned: from the second call of partial_fit on."
             )
             raise AttributeError(message)
-        return self._score_of(self._prequential)
+        return self._score_of(score)
 
-    def merge(self, other: Self) -> Self:
-        """Pool another model into this one, and its prequential score where this one keeps one."""
-        super().merge(other)
-        if self.prequential and "_prequential" in other.__dict__:
-            mine = self.__dict__.get("_prequential")
-            theirs = other._prequential
-            self._prequential = theirs if mine is None else mine.pooled(theirs)
-        return self
+    def _pooled_companions(self, mine: Pipeline, theirs: Pipeline) -> dict[str, Any]:
+        """Pool the prequential scores, where this model keeps one."""
+        scores = [p.companions[SCORE] for p in (mine, theirs) if SCORE in p.companions]
+        if not self.prequential or not scores:
+            return {}
+        return {SCORE: reduce(PrequentialScore.pooled, scores)}
 
-    def _is_lean(self) -> bool:
+    def _is_lean(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
         """Whether nothing but the pipeline has to see a row."""
-        return super()._is_lean() and not self.prequential
+        return super()._is_lean(pipeline) and not self.prequential
 
-    def _run(self, pipeline: Pipeline, rows: Rows) -> None:
+    def _run(self, learned: Learned, rows: Rows, **companions: Any) -> None:
         """Predict admitted rows, then learn them."""
-        if not self.prequential or not len(rows):
-            super()._run(pipeline, rows)
-            return
-        actual, errors = self._errors(pipeline, rows)
-        before = self.__dict__.get("_prequential") or PrequentialScore.empty(actual.shape[1])
-        after = before.after(actual, errors, rows.weights)
-        super()._run(pipeline, rows)
-        self._prequential = after
+        pipeline = learned.pipeline
+        if self.prequential and len(rows) and pipeline is not None:
+            actual, errors = self._errors(pipeline, rows)
+            before = pipeline.companions.get(SCORE) or PrequentialScore.empty(actual.shape[1])
+            companions[SCORE] = before.after(actual, errors, rows.weights)
+        super()._run(learned, rows, **companions)
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
         """Actual values of rows and errors of their prediction, one column per output."""

@@ -25,13 +25,14 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from okspca.estimators.building import Rows
+from okspca.estimators.fitted import classes_of
 from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
 from okspca.moments import WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import regression_on
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Embedding, Pipeline
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
 
 #: What is added to the variances within classes, relative to their mean.
@@ -47,6 +48,18 @@ class Linear(NamedTuple):
     def of(self, Z: Floats) -> Floats:
         """Values for embedded rows, one column per output."""
         return Z @ self.weights + self.offset
+
+
+class Readout(NamedTuple):
+    """A prediction from inputs: the embedding, a linear function of it, and what columns mean."""
+
+    embedding: Embedding
+    linear: Linear
+    classes: NDArray[Any]
+
+    def of(self, X: Floats) -> Floats:
+        """Values for rows, one column per output or class."""
+        return self.linear.of(self.embedding.of(X))
 
 
 class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
@@ -121,14 +134,13 @@ stability, random_state
 
     def predict(self, X: ArrayLike) -> Floats:
         """Predict the response of rows."""
-        Z = self._embedded(X)
-        values = self._ready().read(_regression).of(Z)
+        pipeline = self._ready()
+        values = pipeline.read(_regressor).of(self._checked_rows(pipeline, X))
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
         """Responses of rows, and squared errors."""
-        guess = pipeline.read(_regression).of(self._embedded_rows(rows.X))
-        return rows.Y, (rows.Y - guess) ** 2
+        return rows.Y, (rows.Y - pipeline.read(_regressor).of(rows.X)) ** 2
 
     def _score_of(self, sums: PrequentialScore) -> float:
         """R²."""
@@ -210,8 +222,10 @@ forgetting, stability, random_state
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class of rows."""
-        values = self._discriminants(X)
-        return self.classes_[np.argmax(values, axis=1)]
+        pipeline = self._ready()
+        found = pipeline.read(_classifier)
+        values = found.of(self._checked_rows(pipeline, X))
+        return found.classes[np.argmax(values, axis=1)]
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Admit a block, then learn it; only labels are admitted."""
@@ -227,7 +241,7 @@ forgetting, stability, random_state
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
         """Columns of the classes of rows, and whether they were predicted wrong."""
-        guess = pipeline.read(_discriminants).of(self._embedded_rows(rows.X)).argmax(axis=1)
+        guess = pipeline.read(_classifier).of(rows.X).argmax(axis=1)
         return rows.Y, (guess[:, np.newaxis] != rows.Y).astype(np.float64)
 
     def _score_of(self, sums: PrequentialScore) -> float:
@@ -236,16 +250,29 @@ forgetting, stability, random_state
 
     def _discriminants(self, X: ArrayLike) -> Floats:
         """Linear discriminants of rows, one column per class."""
-        Z = self._embedded(X)
-        found = self._ready().read(_discriminants).of(Z)
-        # A class that was declared but not seen yet has no column in the moment.
-        missing = len(self.classes_) - found.shape[1]
-        return np.pad(found, ((0, 0), (0, missing)), constant_values=-np.inf)
+        pipeline = self._ready()
+        return pipeline.read(_classifier).of(self._checked_rows(pipeline, X))
 
 
-def _regression(pipeline: Pipeline) -> Linear:
+def _regressor(pipeline: Pipeline) -> Readout:
+    """What predicts a response, all of it from one state."""
+    embedding = pipeline.embedding()
+    return Readout(embedding, _regression(pipeline, embedding.columns), np.zeros(0))
+
+
+def _classifier(pipeline: Pipeline) -> Readout:
+    """What predicts classes, all of it from one state."""
+    embedding, classes = pipeline.embedding(), classes_of(pipeline.target_map)
+    found = _discriminants(pipeline, embedding.columns)
+    # A class that was declared but not seen yet has no column in the moment.
+    missing = 0, len(classes) - len(found.offset)
+    offset = np.pad(found.offset, missing, constant_values=-np.inf)
+    return Readout(embedding, Linear(np.pad(found.weights, ((0, 0), missing)), offset), classes)
+
+
+def _regression(pipeline: Pipeline, W: Floats) -> Linear:
     """Regress the response on the embedding, in the units of the response."""
-    W, S, Ct = _moments(pipeline)
+    S, Ct = _moments(pipeline)
     target_map = pipeline.target_map
     columns = target_map.linear
     right_mean = pipeline.moment.means()[1]
@@ -263,9 +290,9 @@ def _regression(pipeline: Pipeline) -> Linear:
     return Linear((B * scale[:, np.newaxis]).T, mean + scale * offset)
 
 
-def _discriminants(pipeline: Pipeline) -> Linear:
+def _discriminants(pipeline: Pipeline, W: Floats) -> Linear:
     """Find the linear discriminants of the classes in the embedding."""
-    W, S, Ct = _moments(pipeline)
+    S, Ct = _moments(pipeline)
     shares = pipeline.moment.means()[1]
     shares = np.maximum(shares[: len(Ct)], np.finfo(np.float64).tiny)
     if not W.any():  # a single class so far, or nothing that tells them apart
@@ -279,9 +306,9 @@ def _discriminants(pipeline: Pipeline) -> Linear:
     return Linear(weights, centred - (W.T @ pipeline.mean_features()) @ weights)
 
 
-def _moments(pipeline: Pipeline) -> tuple[Floats, Floats, Floats]:
-    """Feature weights of the embedding, covariance of the features, and C̄ transposed."""
+def _moments(pipeline: Pipeline) -> tuple[Floats, Floats]:
+    """Covariance of the features, and C̄ transposed."""
     moment = pipeline.moment
     assert isinstance(moment, WhitenedMoment)
     Ct = np.ascontiguousarray(moment.matrix().T)[: moment.width]
-    return pipeline.embedding_basis(), moment.input_covariance(), Ct
+    return moment.input_covariance(), Ct

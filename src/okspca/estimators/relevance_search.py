@@ -22,13 +22,14 @@ in their order.  After 4,096 rows the map is final, and the rows are let go.  So
 model is what one would have had with this map from the first row on, and memory is bounded.
 """
 
+import copy
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from okspca.estimators.building import Rows
-from okspca.features import FourierMap
+from okspca.features import FeatureMap, FourierMap
 from okspca.features.relevance import (
     gradient_outer_product,
     input_root,
@@ -108,7 +109,7 @@ class RelevanceSearch:
 
     def __init__(self, blank: Pipeline, *, low_rank: bool = False) -> None:
         self.blank: Pipeline | None = blank
-        self.held: list[Rows] = []
+        self.held: tuple[Rows, ...] = ()
         self.relevance: Floats | None = None
         n_inputs = blank.input_map.n_inputs
         self.scales = np.eye(n_inputs) if low_rank else np.ones(n_inputs)
@@ -128,50 +129,64 @@ class RelevanceSearch:
         """Number of rows kept."""
         return sum(len(rows) for rows in self.held)
 
-    def learn(self, pipeline: Pipeline, rows: Rows) -> Pipeline:
+    def learn(
+        self,
+        pipeline: Pipeline,
+        rows: Rows,
+        *,
+        target_map: FeatureMap | None = None,
+        **companions: Any,
+    ) -> Pipeline:
         """Learn rows, testing the map where that is due; return the pipeline to go on with.
 
-        All or nothing: where it raises, neither the pipeline nor this has changed.
+        A search never changes: the one after these rows accompanies the pipeline returned.  That is
+        the pipeline given, unless the map was tested; where it raises, nothing has changed.  All
+        else is as for :meth:`Pipeline.run`.
         """
-        before = self.n_held
+        before, search = self.n_held, self
         due = [time - before for time in self.times if before < time <= before + len(rows)]
-        if self.is_final or not due:
-            pipeline.run(rows.X, rows.Y, rows.weights)
-            if not self.is_final:
-                self.held.append(rows)
-            return pipeline
-        attempt = RelevanceSearch.__new__(RelevanceSearch)
-        attempt.__dict__.update(self.__dict__, held=list(self.held))
-        pipeline, start = pipeline.twin(), 0
-        for stop in due:
-            pipeline = attempt._up_to_a_test(pipeline, rows.between(start, stop))
+        start = 0
+        for stop in () if self.is_final else due:
+            piece = rows.between(start, stop)
+            pipeline, search = search._tested(pipeline.twin(), piece, target_map)
             start = stop
         rest = rows.between(start, len(rows))
-        if len(rest):
-            pipeline.run(rest.X, rest.Y, rest.weights)
-            if not attempt.is_final:
-                attempt.held.append(rest)
-        self.__dict__.update(attempt.__dict__)
+        beside = {**companions, "target_map": target_map, "search": search._holding(rest)}
+        pipeline.run(rest.X, rest.Y, rest.weights, **beside)
         return pipeline
 
-    def _up_to_a_test(self, pipeline: Pipeline, rows: Rows) -> Pipeline:
+    def _holding(self, rows: Rows) -> Self:
+        """Return the search that keeps these rows too, as long as any are kept."""
+        return self if self.is_final or not len(rows) else self._with(held=(*self.held, rows))
+
+    def _with(self, **changes: Any) -> Self:
+        """Return a copy with some attributes replaced."""
+        changed = copy.copy(self)
+        changed.__dict__.update(changes)
+        return changed
+
+    def _tested(
+        self, pipeline: Pipeline, rows: Rows, target_map: FeatureMap | None
+    ) -> tuple[Pipeline, Self]:
         """Learn rows after the last of which the map is tested."""
-        pipeline.run(rows.X, rows.Y, rows.weights)
-        self.held.append(rows)
-        kept = self.held[0]
-        for more in self.held[1:]:
-            kept = kept.followed_by(more)
-        self.held = [kept]
         assert self.blank is not None
-        scales, self.relevance = chosen_scales(self.blank, kept, self.scales)
-        if not np.array_equal(scales, self.scales):
-            self.scales = scales
-            pipeline = self.blank.twin()
-            pipeline.input_map = rescaled(_base(self.blank), self.scales)
+        kept, *more = self._holding(rows).held
+        for block in more:
+            kept = kept.followed_by(block)
+        blank = self.blank.twin()
+        blank.companions = pipeline.companions
+        blank.target_map = blank.target_map if target_map is None else target_map
+        scales, found = chosen_scales(blank, kept, self.scales)
+        if np.array_equal(scales, self.scales):
+            pipeline.run(rows.X, rows.Y, rows.weights, target_map=target_map)
+        else:
+            pipeline = blank
+            pipeline.input_map = rescaled(_base(self.blank), scales)
             pipeline.run(kept.X, kept.Y, kept.weights)
+        after = self._with(scales=scales, relevance=found, held=(kept,))
         if len(kept) >= TIMES[-1]:
-            self.blank, self.held = None, []
-        return pipeline
+            after = after._with(blank=None, held=())
+        return pipeline, after
 
 
 def times(n_inputs: int) -> tuple[int, ...]:

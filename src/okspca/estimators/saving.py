@@ -4,6 +4,7 @@ The header begins with the version of the package that wrote it, for people; the
 :mod:`okspca.state.container` is what decides how it is read.
 """
 
+import copy
 import os
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from okspca.errors import StateError
 from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.data import CLASSIFICATION, REGRESSION
 from okspca.estimators.intake import Intake
+from okspca.estimators.learned import SCORE, SEARCH, Learned
 from okspca.estimators.parameters import CHOICES, READY_MADE, check_parameters
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.relevance_search import TIMES, RelevanceSearch
@@ -47,10 +49,7 @@ from okspca.state.streams import StreamRecord, read_stream, write_stream
 
 LABEL_KINDS = ("numbers", "text", "truth values")
 OUTPUTS = ("default", "pandas", "polars")
-_KNOWN = (
-    *("_intake", "_pipeline", "_pilot", "_search", "_prequential"),
-    *("n_features_in_", "feature_names_in_"),
-)
+_KNOWN = ("_learned", "n_features_in_", "feature_names_in_")
 _OUTPUT = "_sklearn_output_config"
 #: Parameters that came after the first files were written, with the value that changes nothing;
 #: they are written only where they have another.
@@ -92,10 +91,13 @@ def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Stre
 def model_bytes(model: Any, stream: StreamRecord | None = None) -> bytes:
     """The file of a model; another thread may be learning meanwhile."""
     check_parameters(model)
-    pipeline: Pipeline | None = model.__dict__.get("_pipeline")
-    if pipeline is None:
-        return _bytes(model, None, stream)
-    return pipeline.read_as_is(lambda state: _bytes(model, state, stream))
+    learned: Learned | None = vars(model).get("_learned")
+    if learned is None or learned.pipeline is None:
+        return _bytes(model, learned, stream)
+    intake, pilot = learned.intake, learned.pilot
+    return learned.pipeline.read_as_is(
+        lambda state: _bytes(model, Learned(intake, state, pilot), stream)
+    )
 
 
 def model_from(kind: type[Any], data: bytes) -> tuple[Any, StreamRecord | None]:
@@ -121,7 +123,7 @@ def model_from(kind: type[Any], data: bytes) -> tuple[Any, StreamRecord | None]:
     return model, stream
 
 
-def _bytes(model: Any, pipeline: Pipeline | None, stream: StreamRecord | None) -> bytes:
+def _bytes(model: Any, learned: Learned | None, stream: StreamRecord | None) -> bytes:
     """Write everything a model holds."""
     sink = Sink()
     sink.put("okspca", __version__)
@@ -135,10 +137,10 @@ def _bytes(model: Any, pipeline: Pipeline | None, stream: StreamRecord | None) -
         raise StateError(message)
     _write_parameters(sink.inside("parameters"), parameters)
     sink.put("output", vars(model).get(_OUTPUT, {}).get("transform"))
-    if "_intake" in vars(model):
-        _write_fitted(sink.inside("fitted"), model, pipeline)
-    else:
+    if learned is None:
         sink.put("fitted", None)
+    else:
+        _write_fitted(sink.inside("fitted"), model, learned)
     return pack(sink.content())
 
 
@@ -222,25 +224,29 @@ def _read_random_state(source: Source) -> RandomState:
     return random
 
 
-def _write_fitted(sink: Sink, model: Any, pipeline: Pipeline | None) -> None:
+def _write_fitted(sink: Sink, model: Any, learned: Learned) -> None:
     """Write what was learned."""
+    intake, pipeline, pilot = learned
+    if pipeline is not None and isinstance(pipeline.target_map, OneHotMap):
+        # The classes as of this state; another thread may know more by now.
+        intake = copy.copy(intake)
+        intake.labels = pipeline.target_map
     sink.put("n_features_in", model.n_features_in_)
     names = getattr(model, "feature_names_in_", None)
     sink.put("feature_names_in", None if names is None else [str(name) for name in names])
-    intake: Intake = model._intake
     write_intake(sink.inside("intake"), intake, model.solver)
     if pipeline is None:
         sink.put("pipeline", None)
     else:
         write_pipeline(sink.inside("pipeline"), pipeline, _shared(model, intake.labels))
-    pilot: Rows | None = None if pipeline is not None else model._pilot
     sink.put("pilot", pilot is not None)
     if pilot is not None:
         _write_rows(sink, "pilot", pilot)
-    search: RelevanceSearch | None = vars(model).get("_search")
+    companions = {} if pipeline is None else pipeline.companions
+    search: RelevanceSearch | None = companions.get(SEARCH)
     if search is not None:
         _write_search(sink.inside("search"), search, _shared(model, intake.labels))
-    score: PrequentialScore | None = vars(model).get("_prequential")
+    score: PrequentialScore | None = companions.get(SCORE)
     if score is not None:
         _write_score(sink.inside("prequential"), score)
 
@@ -260,7 +266,7 @@ def _read_fitted(source: Source, model: Any) -> None:
     pilot = _read_rows(source, "pilot", n_inputs, intake) if source.flag("pilot") else None
     if (pilot is None) == (pipeline is None):
         source.refuse("pilot", "neither held back nor learned")
-    check_widths(model, n_inputs, intake._n_outputs)
+    check_widths(model, n_inputs, intake.n_outputs)
     search = None
     if source.is_object("search"):
         shared = _shared(model, intake.labels)
@@ -270,7 +276,7 @@ def _read_fitted(source: Source, model: Any) -> None:
         source.refuse("search", "not what the parameters say")
     score = None
     if source.is_object("prequential"):
-        n_outputs = 1 if intake.labels is not None else intake._n_outputs or 1
+        n_outputs = 1 if intake.labels is not None else intake.n_outputs or 1
         score = _read_score(source.inside("prequential"), n_outputs)
         if not getattr(model, "prequential", False):
             source.refuse("prequential", "not what the parameters say")
@@ -278,11 +284,10 @@ def _read_fitted(source: Source, model: Any) -> None:
     if names is not None:
         model.feature_names_in_ = names
     model.n_features_in_ = n_inputs
-    model._intake, model._pipeline, model._pilot = intake, pipeline, pilot
-    if search is not None:
-        model._search = search
-    if score is not None:
-        model._prequential = score
+    found = {SEARCH: search, SCORE: score}
+    if pipeline is not None:
+        pipeline.companions = {name: one for name, one in found.items() if one is not None}
+    model._learned = Learned(intake, pipeline, pilot)
 
 
 def _shared(model: Any, labels: OneHotMap | None) -> Shared:
@@ -307,8 +312,8 @@ def write_intake(sink: Sink, intake: Intake, solver: object) -> None:
     """Write what is known about the target."""
     sink.put("declared", intake._declared)
     sink.put("task", intake.task)
-    sink.put("label_kind", intake._label_kind)
-    sink.put("n_outputs", intake._n_outputs)
+    sink.put("label_kind", intake.label_kind)
+    sink.put("n_outputs", intake.n_outputs)
     write_shared_service(sink, intake.service, solver)
     if intake.labels is None:
         sink.put("labels", None)
@@ -327,13 +332,13 @@ def read_intake(source: Source, parameter: object) -> Intake:
         if not isinstance(labels, OneHotMap):
             return source.refuse("labels", "a map of another kind")
         intake.labels = labels
-        intake._label_kind = source.text("label_kind", LABEL_KINDS)
+        intake.label_kind = source.text("label_kind", LABEL_KINDS)
         _check_label_kind(source, intake)
     for name in ("labels", "label_kind") if intake.labels is None else ("n_outputs",):
         if not source.is_none(name):
             source.refuse(name, "known")
     if intake.labels is None:
-        intake._n_outputs = source.count("n_outputs", least=1)
+        intake.n_outputs = source.count("n_outputs", least=1)
     source.close()
     return intake
 
@@ -346,8 +351,8 @@ def _check_label_kind(source: Source, intake: Intake) -> None:
         "text": (str,),
         "truth values": (bool,),
     }
-    if any(type(label) not in wanted[intake._label_kind] for label in intake.labels.classes):
-        source.refuse("label_kind", intake._label_kind)
+    if any(type(label) not in wanted[intake.label_kind] for label in intake.labels.classes):
+        source.refuse("label_kind", intake.label_kind)
 
 
 def _check_intake(source: Source, intake: Intake, pipeline: Pipeline) -> None:
@@ -355,7 +360,7 @@ def _check_intake(source: Source, intake: Intake, pipeline: Pipeline) -> None:
     if intake.labels is not None:
         fits = pipeline.target_map is intake.labels
     else:
-        fits = pipeline.target_map.n_inputs == intake._n_outputs
+        fits = pipeline.target_map.n_inputs == intake.n_outputs
     if not fits:
         source.refuse("pipeline", "made for another target")
 
@@ -368,7 +373,9 @@ def _write_search(sink: Sink, search: RelevanceSearch, shared: Shared) -> None:
     if search.relevance is not None:
         sink.array("relevance", search.relevance)
     if search.blank is not None:
-        write_pipeline(sink.inside("blank"), search.blank, shared)
+        blank = copy.copy(search.blank)
+        blank.target_map = shared.labels or blank.target_map
+        write_pipeline(sink.inside("blank"), blank, shared)
         sink.put("n_blocks", len(search.held))
         for number, rows in enumerate(search.held):
             _write_rows(sink, str(number), rows)
@@ -384,15 +391,15 @@ def _read_search(
     search.relevance = source.array("relevance", (n_inputs,)) if known else None
     if known and search.relevance is not None and search.relevance.min() < 0.0:
         source.refuse("known", "negative")
-    search.blank, search.held = None, []
+    search.blank, search.held = None, ()
     if not is_final:
         search.blank = read_pipeline(source.inside("blank"), shared)
         if search.blank.rows or type(search.blank.input_map) is not FourierMap:
             source.refuse("blank", "not blank")
         n_blocks = source.count("n_blocks", most=TIMES[-1])
-        search.held = [
+        search.held = tuple(
             _read_rows(source, str(number), n_inputs, intake) for number in range(n_blocks)
-        ]
+        )
         if search.n_held >= TIMES[-1]:
             source.refuse("n_blocks", n_blocks)
     source.close()
@@ -431,7 +438,7 @@ def _write_rows(sink: Sink, name: str, rows: Rows) -> None:
 def _read_rows(source: Source, name: str, n_inputs: int, intake: Intake) -> Rows:
     """Read rows that are kept until a bandwidth, a scale or more can be taken from them."""
     X = source.array(f"{name}_inputs", (None, n_inputs))
-    width = 1 if intake.labels is not None else intake._n_outputs
+    width = 1 if intake.labels is not None else intake.n_outputs
     Y = source.array(f"{name}_targets", (X.shape[0], width))
     weights = source.array(f"{name}_weights", X.shape[:1])
     if weights.min(initial=1.0) <= 0.0:

@@ -22,8 +22,7 @@ class OneHotMap(FeatureMap):
 
     Examples
     --------
-    >>> labels = OneHotMap(["a", "b"])
-    >>> labels.learn(["a", "c"])
+    >>> labels = OneHotMap(["a", "b"]).with_classes(["a", "c"])
     >>> labels.transform(labels.index(["c", "a"])).tolist()
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
@@ -32,7 +31,8 @@ class OneHotMap(FeatureMap):
 
     def __init__(self, classes: Sequence[Hashable] = ()) -> None:
         self._columns: dict[Hashable, int] = {}
-        self.learn(classes)
+        for label in classes:
+            self._columns.setdefault(label, len(self._columns))
 
     @property
     def classes(self) -> list[Hashable]:
@@ -49,15 +49,14 @@ class OneHotMap(FeatureMap):
         """Number of classes known."""
         return len(self._columns)
 
-    def learn(self, labels: Sequence[Hashable]) -> None:
-        """Give a column to every label that has none, in order of appearance."""
-        for label in labels:
-            self._columns.setdefault(label, len(self._columns))
+    def with_classes(self, labels: Sequence[Hashable]) -> "OneHotMap":
+        """Return a map in which every label has a column, new ones in order of appearance.
 
-    def keep(self, n_classes: int) -> None:
-        """Forget all classes but the first ones."""
-        for label in self.classes[n_classes:]:
-            del self._columns[label]
+        This one stays as it is: whoever reads it while others learn keeps the columns he knows.
+        """
+        if all(label in self._columns for label in labels):
+            return self
+        return OneHotMap([*self._columns, *labels])
 
     def column_of(self, label: Hashable) -> int | None:
         """Return the column of a label, or None where it was never learned."""

@@ -107,6 +107,7 @@ def read_pipeline(source: Source, shared: Shared) -> Pipeline:
         if source.flag("constant_target")
         else None,
         service_state=state,
+        companions={},
         waiting=(),
         input_origin=_read_origin(source, "input_origin", sides[0], input_map),
         target_origin=_read_origin(source, "target_origin", sides[1], target_map),

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +11,7 @@ from numpy.random import RandomState
 
 from okspca import OKSPCA, Basis
 from okspca.reading import Readable
+from tests.threads.meeting import answers_of
 
 N = 300
 X = RandomState(0).normal(size=(N, 5))
@@ -20,7 +19,6 @@ RESPONSES: dict[str, Any] = {
     "number": np.sin(X[:, 0]) + X[:, 1] ** 2,
     "label": np.digitize(X[:, 0] + X[:, 1] ** 2, [0.3, 1.2]),
 }
-READERS = 4
 
 
 def one_by_one(model: OKSPCA, y: Any, start: int) -> None:
@@ -34,44 +32,6 @@ def by_blocks(model: OKSPCA, y: Any, start: int) -> None:
         model.partial_fit(X[rows], y[rows])
 
 
-def answers_of(model: OKSPCA, learn: Callable[[], None], ask: Callable[[], Any]) -> list[Any]:
-    """Let four readers ask while one thread learns; raise what any of them raised."""
-    answers: list[Any] = []
-    failures: list[BaseException] = []
-    done = threading.Event()
-
-    def guarded(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except BaseException as failure:
-            failures.append(failure)
-
-    def read() -> None:
-        while not done.is_set():
-            answers.append(ask())
-
-    def write() -> None:
-        try:
-            learn()
-        finally:
-            done.set()
-
-    threads = [threading.Thread(target=guarded, args=(read,)) for _ in range(READERS)]
-    threads.append(threading.Thread(target=guarded, args=(write,)))
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)  # threads take turns often, so that they meet in odd places
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    if failures:
-        raise failures[0]
-    return answers
-
-
 @pytest.mark.parametrize("learn", [one_by_one, by_blocks])
 @pytest.mark.parametrize("target", ["number", "label"])
 @pytest.mark.parametrize("solver", ["exact", "adam", "cached", "warm-block"])
@@ -81,7 +41,7 @@ def test_every_answer_is_that_of_a_replay(
     y, start = RESPONSES[target], 30
     settings: dict[str, Any] = {"solver": solver, "n_random_features": 64, "random_state": 0}
     model = OKSPCA(2, **settings).partial_fit(X[:start], y[:start])
-    answers: list[Basis] = answers_of(model, lambda: learn(model, y, start), model.basis)
+    answers: list[Basis] = answers_of(lambda: learn(model, y, start), model.basis)
     replay = OKSPCA(2, **settings).partial_fit(X[:start], y[:start])
     expected = {start: replay.basis()}
     step = 1 if learn is one_by_one else 7
@@ -103,7 +63,7 @@ def test_embeddings_come_from_one_state() -> None:
     model = OKSPCA(2, n_random_features=64, random_state=0).partial_fit(X[:30], y[:30])
     probe = X[:3]
     embeddings = answers_of(
-        model, lambda: one_by_one(model, y, 30), lambda: model.transform(probe).tobytes()
+        lambda: one_by_one(model, y, 30), lambda: model.transform(probe).tobytes()
     )
     replay = OKSPCA(2, n_random_features=64, random_state=0).partial_fit(X[:30], y[:30])
     known = {replay.transform(probe).tobytes()}
