@@ -100,7 +100,8 @@ class OKSPCA(
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of
-        a stream.
+        a stream.  Rows that come sorted by an input move its mean along with them, so that features
+        of early and late rows mean different things: shuffle them, or use "frozen" with `fit`.
     variance_floor : {"relative", "paper"} or float, default="relative"
         When a column is too constant to be scaled: at rounding level of its mean, the paper's
         absolute floor of 1e-7, or an absolute variance of your own.
