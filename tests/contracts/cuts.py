@@ -74,6 +74,7 @@ def trial(seed: int) -> Trial:
     X, y = _stream(random, n, task)
     if kind is OKSPCA and random.rand() < 0.1:
         settings["input_map"] = IdentityMap(X.shape[1])
+        settings["n_components"] = min(settings["n_components"], X.shape[1])
         settings.pop("relevance", None)
     elif kind is OKSPCA and random.rand() < 0.1 and not chosen:
         X = csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
