@@ -11,7 +11,7 @@ import numpy as np
 from okspca.errors import MergeError
 from okspca.numerics.arrays import Floats
 from okspca.numerics.two_stacks import TwoStacks
-from okspca.standardize import RELATIVE, ROWS, WEIGHT, CausalStandardizer, VarianceRule
+from okspca.standardize import RELATIVE, WEIGHT, CausalStandardizer, VarianceRule
 
 N_BLOCKS = 16
 
@@ -69,6 +69,5 @@ class WindowStandardizer(CausalStandardizer):
         total = self.stacks.total()
         assert total is not None
         self.mean[...], self.variance[...] = total.mean, total.variance
-        # The number of rows goes on: it tells the first two from the rest.
+        # The number of rows goes on counting: the first rows of a stream are told by it.
         self.counts[WEIGHT] = total.counts[WEIGHT]
-        self.counts[ROWS] = max(self.counts[ROWS], 2.0)

@@ -12,7 +12,7 @@ from okspca import OKSPCA, MergeError
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.moments.moment_window import N_BLOCKS, rows_per_block
 from okspca.numerics.two_stacks import TwoStacks
-from okspca.standardize import CausalStandardizer
+from okspca.standardize import PAPER, RELATIVE, CausalStandardizer, VarianceRule
 from okspca.standardize_window import WindowStandardizer
 from tests.contracts.cases import Case, cases, contract, cuts, learn, make, streams
 from tests.contracts.closeness import assert_close
@@ -67,6 +67,15 @@ def test_the_standardiser_is_that_of_the_last_rows(data: st.DataObject, n: int) 
     plain.scan(np.ascontiguousarray(X[covered(n)]), np.ones(len(X[covered(n)])))
     np.testing.assert_allclose(windowed.mean, plain.mean, rtol=1e-13)
     np.testing.assert_allclose(windowed.variance, plain.variance, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("window", [16, 20, 31, 32, 100])
+@pytest.mark.parametrize("rule", [RELATIVE, RELATIVE.cautious, PAPER])
+def test_a_window_begins_as_all_rows_do(window: int, rule: VarianceRule) -> None:
+    """While no row has left, so that the cautious rule ends at the same row."""
+    X = RandomState(0).normal(size=(15, 2))
+    windowed, plain = WindowStandardizer(2, window, rule), CausalStandardizer(2, rule)
+    np.testing.assert_allclose(windowed.scan(X, np.ones(15)), plain.scan(X, np.ones(15)), 1e-12)
 
 
 def test_an_outlier_that_has_left_has_left_no_trace() -> None:

@@ -115,6 +115,35 @@ def test_a_map_that_gains_too_little_is_not_taken(
     assert OKSPCA(1, **options).partial_fit(X, y).input_map_.equals(plain.input_map_)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("target", "n_alike"),
+    [("number", 600), ("number", 384), ("class", 600), ("inputs", 600)],
+)
+def test_rows_that_tell_nothing_choose_no_map(kind: str, target: str, n_alike: int) -> None:
+    """All alike up to rounding, or as far as the fit reaches: no input matters, no map is drawn."""
+    X, y = product(600)
+    y[:n_alike] = 0.1
+    if target == "inputs":
+        X[:] = 0.1
+    labels = np.zeros(600, dtype=int)
+    model = OKSPCA(1, **{**SMALL, "relevance": kind})
+    model.fit(X, labels if target == "class" else y)
+    assert model.relevance_.tolist() == [0.0] * 6
+    plain = OKSPCA(1, **{**SMALL, "relevance": None}).fit(X, labels if target == "class" else y)
+    assert np.array_equal(model.input_map_.weights, plain.input_map_.weights)  # type: ignore[attr-defined]
+
+
+def test_an_idle_start_only_delays_the_search() -> None:
+    X, y = product(1100)
+    y[:600] = 3.0
+    model = OKSPCA(1, **SMALL).partial_fit(X[:600], y[:600])
+    assert not model.relevance_.any()
+    model.partial_fit(X[600:], y[600:])
+    assert model.relevance_[:2].sum() > 0.5
+    assert np.isclose(model.relevance_.sum(), 1.0)
+
+
 def test_many_inputs_are_tested_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight rows per input, except for the last test."""
     assert module.times(64) == (512, 1024, 2048, 4096)

@@ -75,16 +75,21 @@ class FittedAttributes:
 
     @property
     def relevance_(self) -> Floats:
-        """Share of each input in the squared gradient of the prediction; they sum to one."""
+        """Share of each input in the squared gradient of the prediction.
+
+        The shares sum to one.  Where the rows told nothing (a constant response, a single class,
+        constant inputs), all are zero, as the importances of a tree without a split are.
+        """
         learned: Learned | None = self.__dict__.get("_learned")
         search = None if learned is None else learned.companion(SEARCH)
-        if search is None or search.relevance is None:
+        found = None if search is None else search.relevance
+        if found is None:
             message = (
                 "relevance_ exists with relevance='learned' or 'low-rank', once the map was "
                 "tested: after 512 rows, or later where there are many inputs."
             )
             raise AttributeError(message)
-        return search.relevance / max(search.relevance.sum(), np.finfo(np.float64).tiny)
+        return np.asarray(found / max(found.sum(), np.finfo(np.float64).tiny))
 
     @property
     def input_standardizer_(self) -> Standardizer:

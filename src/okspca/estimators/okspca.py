@@ -146,7 +146,8 @@ class OKSPCA(
     input_map_, target_map_ : FeatureMap
         The maps in use.
     relevance_ : ndarray of shape (d,)
-        Share of each input in what matters (with ``relevance``, once the map was tested).
+        Share of each input in what matters (with ``relevance``, once the map was tested); all zero
+        where the rows told nothing, as with a constant response.
     input_standardizer_, target_standardizer_ : Standardizer
         The standardisers in use.
 

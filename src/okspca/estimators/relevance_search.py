@@ -54,6 +54,8 @@ GAIN = 1.02
 LEARNED_SHARE = 0.75
 RIDGES = tuple(float(10.0**power) for power in range(-6, 3))
 _SMALLEST = 1e-3
+#: A column that varies by less than this multiple of its largest value is constant.
+ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 
 
 class Trial(NamedTuple):
@@ -77,7 +79,12 @@ class Data(NamedTuple):
     @property
     def learn(self) -> int:
         """Number of rows that are fitted to; the others are predicted."""
-        return int(LEARNED_SHARE * len(self.Z))
+        return self.n_learned(len(self.Z))
+
+    @staticmethod
+    def n_learned(n: int) -> int:
+        """Of ``n`` rows, the number that are fitted to."""
+        return int(LEARNED_SHARE * n)
 
 
 class RelevanceSearch:
@@ -93,7 +100,8 @@ class RelevanceSearch:
     Attributes
     ----------
     relevance : ndarray of shape (n_inputs,) or None
-        Mean squared gradients, as of the last test; None before the first.
+        Mean squared gradients, as of the last test; None before the first, zero where the rows told
+        nothing.
     scales : ndarray of shape (n_inputs,), or (n_inputs, n_inputs) with `low_rank`
         What the frequencies of the map as drawn are multiplied by.
 
@@ -200,11 +208,28 @@ def times(n_inputs: int) -> tuple[int, ...]:
     return tuple(t for t in TIMES if t >= min(ROWS_PER_INPUT * n_inputs, TIMES[-1]))
 
 
+def varies(columns: Floats) -> bool:
+    """Whether any column varies by more than rounding of its values.
+
+    Examples
+    --------
+    >>> varies(np.full((3, 1), 0.1)), varies(np.array([[1.0], [2.0]]))
+    (False, True)
+    """
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    spread = columns.max(axis=0, initial=-np.inf) - columns.min(axis=0, initial=np.inf)
+    return bool((spread > ROUNDING * largest).any())
+
+
 def chosen_scales(blank: Pipeline, rows: Rows, scales: Floats) -> tuple[Floats, Floats]:
     """Test the map in use against rescaled ones.
 
-    Returns the scales to go on with, and the relevance of the inputs as found with them.
+    Returns the scales to go on with, and the relevance of the inputs as found with them: zero where
+    inputs or targets were all alike, since rows that tell nothing must not choose a map.
     """
+    learned = Data.n_learned(len(rows))
+    if not (varies(rows.X[:learned]) and varies(rows.Y[:learned])):
+        return scales, np.zeros(len(scales))
     fresh = blank.twin()
     Z = fresh.input_standardizer.scan(rows.X, rows.weights)
     if fresh.moment.labels:
