@@ -20,6 +20,12 @@ def check_merge(mine: Pipeline, theirs: Pipeline) -> None:
             "pool models made with the same stability."
         )
         raise MergeError(message)
+    if _deal_apart(mine, theirs):
+        message = (
+            "One model forgets and deals its rows to sub-moments in turn, as earlier versions did, "
+            "the other does not; learn both with the same version."
+        )
+        raise MergeError(message)
     if mine.window is not None or theirs.window is not None:
         message = "Models with a window cannot be pooled: their rows have no common order."
         raise MergeError(message)
@@ -121,10 +127,11 @@ def _merge_targets(mine: Pipeline, theirs: Pipeline) -> None:
         basis = mine.moment.basis_of(theirs.moment)
         if basis is not None:
             groups = [group.transformed(basis[: group.width].T) for group in groups]
-    if mine.sub_moments is not None:
+    if mine.sub_moments is not None and theirs.sub_moments is not None:
         if compression is not None and mine.moment.compression is None:
             mine.sub_moments.expand(compression)
-        mine.sub_moments.merge(groups, clock)
+        clocks = clock, theirs.moment.rows
+        mine.sub_moments.merge(groups, theirs.sub_moments.dealing, clocks)
 
 
 def _constant_target(mine: Pipeline, theirs: Pipeline) -> Floats | None:
@@ -138,3 +145,11 @@ def _constant_target(mine: Pipeline, theirs: Pipeline) -> Floats | None:
 def _n_groups(pipeline: Pipeline) -> int:
     """Number of sub-moments that a pipeline keeps."""
     return 0 if pipeline.sub_moments is None else len(pipeline.sub_moments)
+
+
+def _deal_apart(mine: Pipeline, theirs: Pipeline) -> bool:
+    """Whether sub-moments that forget got their rows by different rules, so that ages differ."""
+    if mine.sub_moments is None or theirs.sub_moments is None:
+        return False
+    differ = mine.sub_moments.seed != theirs.sub_moments.seed
+    return differ and mine.moment.forgetting < 1.0 and min(mine.rows, theirs.rows) > 0

@@ -81,6 +81,16 @@ def test_a_golden_file_holds_what_it_held_when_it_was_written(path: Path) -> Non
     assert model.n_samples_seen_ == noted["rows"] + len(X)
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_sub_moments_of_an_earlier_version_go_on_being_filled_in_turn(version: int) -> None:
+    """The wanted distance was computed by the version that wrote the files."""
+    X = rows()
+    labels = np.array(["left", "right", "über"])[np.digitize(X[:, 1], [-0.4, 0.4])]
+    model = OKSPCA.load(GOLDEN / f"v{version}-cached-labels.okspca")
+    model.partial_fit(X[:37], labels[:37]).learn_one(X[40], labels[40])
+    assert model.stability().distance == pytest.approx(0.33790085162965, rel=1e-9)
+
+
 if __name__ == "__main__":
     for name, model in models().items():
         path = GOLDEN / f"v{sys.argv[1]}-{name}.okspca"

@@ -1,28 +1,30 @@
 r"""Moments of disjoint parts of one stream, kept beside the moment of all of it.
 
-Row i (counted from zero) belongs to group ``i mod G``, so the groups see the same stream at the
-same time.  Each is an ordinary :class:`CrossMoment` over the stored target coordinates of the main
-moment: a row changes one group, memory is G moments whatever the length of the stream, and pooling
-all groups gives the main moment back.
+Rows are dealt to G groups in rounds (:mod:`okspca.moments.dealing`), so the groups see the same
+stream at the same time.  Each is an ordinary :class:`CrossMoment` over the stored target
+coordinates of the main moment: a row changes one group, memory is G moments whatever the length of
+the stream, and pooling all groups gives the main moment back.
 
-Forgetting: the rows of a group are G apart, so a group fades by ``forgetting^G`` per row of its own
-and, when it is read, by ``forgetting^age`` for the rows that came since its last one.
+Forgetting: a group is kept as it was after its own last row.  It fades by ``forgetting`` to the
+power of the rows between when its next row comes, or when it is read.
 
-Merging: where nothing is forgotten the other stream counts as the continuation of this one, so its
-groups are turned by the number of rows already here and all groups stay equally full.  Moments that
-forget meet at equal clocks, where equal groups are equally old.
+Merging: groups are alike, so what counts is their place in the round that is being dealt.  Where
+nothing is forgotten the other stream counts as the continuation of this one: its groups are put to
+the places that come next, and all groups stay equally full.  Moments that forget meet at equal
+clocks, where equal places are equally old.
 """
 
 import numpy as np
 
-from okspca.moments.arrays import EncodedRows, GroupArrays
+from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows, GroupArrays
 from okspca.moments.cross_moment import CrossMoment
+from okspca.moments.dealing import SEED, Dealing
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, copied
 
 
 class SubMoments:
-    """G disjoint moments, filled in turn.
+    """G disjoint moments, equally full.
 
     Parameters
     ----------
@@ -30,22 +32,24 @@ class SubMoments:
         Number of groups G.
     moment : CrossMoment
         The moment of all rows, still empty; dimensions and forgetting are taken from it.
+    seed : int or None
+        Seed of the order in which rows are dealt; None deals in turn.
 
     Examples
     --------
     >>> import numpy as np
     >>> main, x = CrossMoment(1, 1), np.arange(8.0)[:, np.newaxis]
-    >>> groups = SubMoments(4, main)
+    >>> groups = SubMoments(4, main, seed=None)
     >>> groups.add(main.encode(x, 3.0 * x, np.ones(8)), clock=0)
     >>> groups.arrays(clock=8).left_means.ravel().tolist()
     [2.0, 3.0, 4.0, 5.0]
     """
 
-    def __init__(self, n_groups: int, moment: CrossMoment) -> None:
+    def __init__(self, n_groups: int, moment: CrossMoment, seed: int | None = SEED) -> None:
         self.forgetting = moment.forgetting
+        self.seed = seed
         width, n_left = moment.arrays.sums.shape
-        fade = moment.forgetting**n_groups
-        self.groups = [CrossMoment(n_left, width, forgetting=fade) for _ in range(n_groups)]
+        self.groups = [CrossMoment(n_left, width) for _ in range(n_groups)]
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -56,20 +60,25 @@ class SubMoments:
         """Number of rows in all groups."""
         return sum(group.rows for group in self.groups)
 
+    @property
+    def dealing(self) -> Dealing:
+        """The rule by which rows join groups."""
+        return Dealing(len(self), self.seed)
+
     def add(self, rows: EncodedRows, clock: int) -> None:
         """Learn rows in the main moment's coordinates; ``clock`` rows came before them.
 
         The groups that get rows are replaced, not changed: whoever kept the old list has the old
         state, without having copied all groups for a single row.
         """
-        groups = self.groups.copy()
-        for j in range(len(self)):
-            own = slice((j - clock) % len(self), None, len(self))
-            Phi = np.ascontiguousarray(rows.Phi[own])
-            if Phi.shape[0]:
-                groups[j] = copied(groups[j])
-                coordinates = np.ascontiguousarray(rows.coordinates[own])
-                groups[j].update(Phi, coordinates, np.ascontiguousarray(rows.weights[own]))
+        groups, n = self.groups.copy(), rows.Phi.shape[0]
+        numbers, last = self.dealing.groups(clock, n), self.dealing.last_rows(clock)
+        for j in np.unique(numbers):
+            own = np.flatnonzero(numbers == j)
+            groups[j] = copied(groups[j])
+            self._fade(groups[j], int(clock + own[-1] - last[j]))
+            weights = rows.weights[own] * self.forgetting ** (own[-1] - own).astype(np.float64)
+            groups[j].update(rows.Phi[own], rows.coordinates[own], weights)
         self.groups = groups
 
     def prepare(self, width: int) -> None:
@@ -80,7 +89,10 @@ class SubMoments:
 
     def add_one(self, rows: EncodedRows, clock: int) -> None:
         """Learn one row in place; the groups were prepared for its width."""
-        self.groups[clock % len(self)].add_one(rows)
+        number = self.dealing.group(clock)
+        if self.forgetting < 1.0:
+            self._fade(self.groups[number], clock - int(self.dealing.last_rows(clock)[number]))
+        self.groups[number].add_one(rows)
 
     def expand(self, compression: TargetCompression) -> None:
         """Follow the main moment when it gives up its compression."""
@@ -92,17 +104,29 @@ class SubMoments:
         """Follow the main moment when its coordinates are turned."""
         self.groups = [group.transformed(rotation[:, : group.width]) for group in self.groups]
 
-    def merge(self, others: list[CrossMoment], clock: int) -> None:
-        """Pool groups that are in the same coordinates; ``clock`` rows were here before."""
-        turn = clock if self.forgetting == 1.0 else 0
-        self.groups = [copied(group) for group in self.groups]
-        for j, other in enumerate(others):
-            self.groups[(turn + j) % len(self)].merge(other)
+    def merge(self, others: list[CrossMoment], dealing: Dealing, clocks: tuple[int, int]) -> None:
+        """Pool groups that are in the same coordinates.
+
+        ``dealing`` is the rule of the others; ``clocks`` tells how many rows were learned here and
+        there.  An empty state takes over the others' rule.
+        """
+        mine, theirs = clocks
+        if mine == 0:
+            self.seed = dealing.seed
+        forgets = self.forgetting < 1.0
+        shift = 0 if forgets else mine % len(self)
+        after = max(mine, theirs) if forgets else mine + theirs
+        here, there = self.dealing.order(mine), dealing.order(theirs)
+        label = self.dealing.order(after)
+        groups = [copied(self.groups[j]) for j in here]
+        for place, j in enumerate(there):
+            _pool(groups[(place + shift) % len(self)], others[j], keep_clock=forgets and mine > 0)
+        self.groups = [groups[place] for place in np.argsort(label)]
 
     def arrays(self, clock: int) -> GroupArrays:
         """Snapshot of all groups after ``clock`` rows, padded to one width and equally faded."""
         width = max(group.width for group in self.groups)
-        ages = (clock - 1 - np.arange(len(self))) % len(self)
+        ages = clock - 1 - self.dealing.last_rows(clock)
         fades: Floats = np.power(self.forgetting, ages, dtype=np.float64)
         parts = [group.arrays for group in self.groups]
         sums = [np.pad(part.sums, ((0, width - len(part.sums)), (0, 0))) for part in parts]
@@ -114,3 +138,18 @@ class SubMoments:
             np.array([part.left_mean for part in parts]),
             np.array(right),
         )
+
+    def _fade(self, group: CrossMoment, n_rows: int) -> None:
+        """Let a group fade as it does while so many rows are learned."""
+        if self.forgetting < 1.0:
+            factor = self.forgetting**n_rows
+            group.arrays.sums[...] *= factor
+            group.arrays.totals[WEIGHT] *= factor
+
+
+def _pool(group: CrossMoment, other: CrossMoment, *, keep_clock: bool) -> None:
+    """Pool another group into one; at equal clocks, which stay."""
+    rows = group.rows
+    group.merge(other)
+    if keep_clock:
+        group.arrays.totals[ROWS] = rows

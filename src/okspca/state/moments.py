@@ -117,6 +117,8 @@ def write_sub_moments(sink: Sink, sub_moments: SubMoments | None) -> None:
     inner = sink.inside("sub_moments")
     inner.put("forgetting", sub_moments.forgetting)
     inner.put("n_groups", len(sub_moments))
+    if sub_moments.seed is not None:
+        inner.put("seed", sub_moments.seed)
     for number, group in enumerate(sub_moments.groups):
         write_moment(inner.inside(str(number)), group)
 
@@ -128,13 +130,17 @@ def read_sub_moments(source: Source, n_left: int, most_right: int) -> SubMoments
     inner = source.inside("sub_moments")
     forgetting = inner.number("forgetting", least=0.0, most=1.0)
     n_groups = inner.count("n_groups", least=1, most=MOST_GROUPS)
-    sub_moments = SubMoments(0, CrossMoment(1, 0, forgetting=forgetting))
+    # States of earlier versions deal in turn and have no seed.
+    seed = inner.count("seed") if "seed" in inner.names() else None
+    sub_moments = SubMoments(0, CrossMoment(1, 0, forgetting=forgetting), seed)
     sub_moments.groups = [
         read_moment(inner.inside(str(number)), n_left, most_right) for number in range(n_groups)
     ]
     inner.close()
-    if any(group.labels or group.compression is not None for group in sub_moments.groups):
-        source.refuse("sub_moments", None)
+    for group in sub_moments.groups:
+        if group.labels or group.compression is not None:
+            source.refuse("sub_moments", None)
+        group.forgetting = 1.0  # earlier versions noted here how the groups fade
     return sub_moments
 
 
