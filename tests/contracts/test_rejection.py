@@ -115,7 +115,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "NaN label": Fault(
         lambda X, y: Block(X, spoil_label(y, float("nan"))),
-        "y contains nan at row 19",
+        "y contains NaN at row 19",
         tasks=LABELS,
     ),
     "missing label": Fault(

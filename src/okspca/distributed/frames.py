@@ -8,6 +8,7 @@ import numpy as np
 from okspca.distributed.states import Block, n_rows
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
+from okspca.estimators.missing import check_present
 from okspca.numerics.arrays import Floats
 
 
@@ -32,7 +33,9 @@ def matrix_of(frame: Any, columns: Sequence[str]) -> Floats:
     """The named columns as one matrix, rows contiguous: the one copy that learning needs."""
     X = np.empty((len(frame), len(columns)))
     for j, name in enumerate(columns):
-        X[:, j] = column_of(frame, name)
+        column = column_of(frame, name)
+        check_present(column, f"Column {name!r}")
+        X[:, j] = column
     return X
 
 

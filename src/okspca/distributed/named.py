@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from okspca.errors import DataError
+from okspca.estimators.missing import as_array, missing_entries
 from okspca.features import FourierMap
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
@@ -90,7 +91,7 @@ class NamedFeatures:
             column = self.columns.get(name)
             if column is not None:
                 try:
-                    rows[:, column] = np.asarray(X[name], dtype=np.float64)
+                    rows[:, column] = _numbers(X[name])
                 except (TypeError, ValueError) as failure:
                     message = f"Feature {name!r} holds something that is no number ({failure})."
                     raise DataError(message) from failure
@@ -119,9 +120,18 @@ class NamedFeatures:
         return drawn / self.bandwidth
 
 
+def _numbers(values: Any) -> Floats:
+    """One column as numbers, not a number where a value is missing."""
+    array = as_array(values)
+    missing = missing_entries(array)
+    numbers = np.full(array.shape, np.nan)
+    numbers[~missing] = np.asarray(array)[~missing].astype(np.float64)
+    return numbers
+
+
 def _number(name: Hashable, value: Any) -> float:
-    """Check one value; None and NaN stand for a feature that is absent."""
-    if value is None:
+    """Check one value; None, NaN and other marks stand for a feature that is absent."""
+    if not isinstance(value, float | int) and missing_entries(as_array(value)).any():
         return float("nan")
     try:
         number = float(value)

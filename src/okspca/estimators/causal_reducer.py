@@ -15,11 +15,11 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from okspca.errors import DataError
 from okspca.estimators.building import seeds_of, variance_rule
-from okspca.estimators.data import check_numbers, check_values, where_not_numbers
+from okspca.estimators.data import check_numbers, check_values, validated
 from okspca.estimators.parameters import is_count, is_positive
 from okspca.features import FeatureMap, FourierMap, IdentityMap
 from okspca.features.bandwidth import sqrt_dimension
@@ -177,12 +177,8 @@ class CausalReducer(
 
     def _checked(self, X: Any, *, reset: bool) -> Floats:
         """scikit-learn's checks, and ours, of the inputs."""
-        try:
-            checked: Floats = validate_data(
-                self, X, reset=reset, dtype=np.float64, ensure_all_finite=False
-            )
-        except ValueError as failure:
-            raise DataError(where_not_numbers(X) or str(failure)) from failure
+        checks = {"dtype": np.float64, "ensure_all_finite": False}
+        checked: Floats = validated(self, X, reset=reset, **checks)
         check_values(checked, "X")
         return checked
 

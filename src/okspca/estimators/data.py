@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from okspca.errors import DataError
+from okspca.estimators.missing import as_array, check_present
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
 
@@ -62,6 +63,8 @@ def _refuse(name: str, value: float, place: str) -> None:
 
 def validated(model: Any, X: Any, *, reset: bool | None, **checks: Any) -> Any:
     """scikit-learn's checks of X (None: without names), with errors of the documented type."""
+    if not checks.get("skip_check_array"):
+        check_present(X, "X")
     try:
         if reset is None:
             return check_array(X, dtype=np.float64, estimator=model, accept_sparse="csr", **checks)
@@ -94,10 +97,14 @@ def _is_numeric(text: str) -> bool:
 def check_row(x: Any) -> Floats:
     """Return the inputs of one observation as numbers."""
     try:
-        if np.iscomplexobj(x):
+        row = as_array(x)
+        if np.iscomplexobj(row):
             message = "complex numbers are not supported"
             raise TypeError(message)
-        return np.asarray(x, dtype=np.float64)
+        check_present(row[np.newaxis], "x")
+        return np.asarray(row, dtype=np.float64)
+    except DataError:
+        raise
     except (TypeError, ValueError, OverflowError) as failure:
         message = f"x must hold numbers ({failure})."
         raise DataError(message) from failure
@@ -107,6 +114,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Floats:
     """Return one non-negative weight per row."""
     if sample_weight is None:
         return np.ones(n_rows)
+    check_present(sample_weight, "sample_weight")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as failure:
@@ -150,6 +158,7 @@ def _refuse_hidden_floats(array: NDArray[Any]) -> None:
 
 def check_numbers(y: Any, n_rows: int) -> Floats:
     """Return a numeric response as an n x d_y matrix."""
+    check_present(y, "y")
     try:
         numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as failure:
@@ -173,6 +182,7 @@ def check_numbers(y: Any, n_rows: int) -> Floats:
 
 def check_labels(y: Any, n_rows: int, name: str = "y") -> Labels:
     """Return class labels as plain values of one kind: number, text or truth value."""
+    check_present(y, name)
     # A plain list of mixed labels would silently become text.
     array = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:

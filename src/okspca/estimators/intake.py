@@ -24,6 +24,7 @@ from okspca.estimators.data import (
     check_weights,
     task_of,
 )
+from okspca.estimators.missing import check_present
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.services import Exact, Service
@@ -60,6 +61,7 @@ class Intake:
         self, X: Floats, y: Any, sample_weight: Any, classes: Sequence[Hashable] | None
     ) -> Admitted:
         """Check targets and weights of a block whose X is already checked; change nothing."""
+        check_present(y, "y")
         weights = check_weights(sample_weight, X.shape[0])
         task = self._task(y)
         kept = weights > 0.0

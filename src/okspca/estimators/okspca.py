@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport
@@ -22,6 +22,7 @@ from okspca.estimators.data import check_row, check_values, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Learned
+from okspca.estimators.missing import as_array
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.pooling import check_same_kind
 from okspca.estimators.relevance_search import RelevanceSearch
@@ -283,7 +284,7 @@ class OKSPCA(
         """
         learned: Learned | None = self.__dict__.get("_learned")
         pipeline = None if learned is None else learned.pipeline
-        shape = x.shape if type(x) is np.ndarray else np.shape(x)
+        shape = x.shape if type(x) is np.ndarray else _unmasked_shape(x)
         if learned is not None and shape == (self.n_features_in_,) and self._is_lean(pipeline):
             target = learned.intake.numbers_of(y)
             if target is not None and pipeline.learn_lean(x, target):  # type: ignore[arg-type]
@@ -292,7 +293,7 @@ class OKSPCA(
         if row.ndim != 1:
             message = f"learn_one takes a one-dimensional x, not one of shape {row.shape}."
             raise DataError(message)
-        targets = np.asarray(y)[np.newaxis]
+        targets = as_array(y)[np.newaxis]
         if learned is None or pipeline is None:
             return self.partial_fit(row[np.newaxis], targets)
         if row.shape[0] != self.n_features_in_:
@@ -333,9 +334,8 @@ class OKSPCA(
 
     def _checked_rows(self, pipeline: Pipeline, X: ArrayLike) -> Floats:
         """Check rows that are to be embedded."""
-        checked: Floats = validate_data(
-            self, X, reset=False, dtype=np.float64, ensure_all_finite=False, accept_sparse="csr"
-        )
+        checks = {"dtype": np.float64, "ensure_all_finite": False, "accept_sparse": "csr"}
+        checked: Floats = validated(self, X, reset=False, **checks)
         check_values(checked, "X")
         check_sparse_rows(self, pipeline, checked)
         return checked
@@ -627,6 +627,11 @@ def _warn_of_zero_columns(pipeline: Pipeline) -> None:
             f"n_components={pipeline.n_components} the columns beyond {most} are zero."
         )
         warnings.warn(message, RankWarning, stacklevel=3)
+
+
+def _unmasked_shape(x: Any) -> tuple[int, ...] | None:
+    """Shape of a row that is no plain array; None where a mask says that values are missing."""
+    return None if isinstance(x, np.ma.MaskedArray) else np.shape(x)
 
 
 def _sorted_classes(y: Any, sample_weight: Any) -> list[Hashable] | None:

@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from okspca.errors import DataError
 from okspca.estimators.causal_reducer import embed_jointly, learn_jointly
 from okspca.estimators.cipls import CIPLS
-from okspca.estimators.data import check_labels, check_values, where_not_numbers
+from okspca.estimators.data import check_labels, check_values, validated, where_not_numbers
+from okspca.estimators.missing import check_present
 from okspca.numerics.arrays import Floats
 
 
@@ -93,7 +94,8 @@ class OneVsRestReducer(
     def transform(self, X: ArrayLike) -> Floats:
         """Embed rows with the present reducers; learns nothing."""
         check_is_fitted(self)
-        checked = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        checks = {"dtype": np.float64, "ensure_all_finite": False}
+        checked = validated(self, X, reset=False, **checks)
         check_values(checked, "X")
         return embed_jointly(self.reducers_, checked) @ self.projection_
 
@@ -114,6 +116,7 @@ class OneVsRestReducer(
 
     def _learn(self, X: Any, y: Any, classes: Any, *, fresh: bool) -> Self:
         """Check a block, let copies of all reducers learn it, then take them over."""
+        check_present(X, "X")
         try:
             checked = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=self)
             validate_data(self, X, reset=fresh, skip_check_array=True)

@@ -21,11 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from okspca.estimators.building import Rows
+from okspca.estimators.data import check_values
 from okspca.estimators.fitted import classes_of
+from okspca.estimators.missing import check_present
 from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
@@ -230,9 +231,10 @@ forgetting, stability, random_state
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Admit a block, then learn it; only labels are admitted."""
         if y is not None:
+            check_present(y, "y")
             array = np.asarray(y)
             if array.dtype.kind == "f":
-                assert_all_finite(array, input_name="y")
+                check_values(array, "y")
             check_classification_targets(array)
             if array.ndim == 2 and array.shape[1] == 1:
                 message = "A column-vector y was passed when a 1d array was expected."
