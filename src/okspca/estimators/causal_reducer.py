@@ -226,7 +226,7 @@ class CausalReducer(
         width = sqrt_dimension(n_inputs) if self.bandwidth == "sqrt-dim" else float(self.bandwidth)
         return FourierMap.sample(
             n_inputs,
-            self.n_random_features,
+            int(self.n_random_features),
             bandwidth=width,
             seed=seeds_of(self.random_state)[0],
         )

@@ -22,6 +22,7 @@ from okspca.estimators.causal_reducer import CausalReducer, Projection
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.scalars import plain
 from okspca.numerics.sums import inner
 from okspca.services.checks import check_count, check_positive, reject
 
@@ -114,22 +115,22 @@ class CCIPCA(CausalReducer):
         super()._check_parameters()
         check_count(n_components=self.n_components)
         check_positive(tolerance=self.tolerance)
-        if not (isinstance(self.amnesic, int | float) and self.amnesic >= 0.0):
+        if not (isinstance(plain(self.amnesic), int | float) and self.amnesic >= 0.0):
             reject("amnesic", self.amnesic, "a number of at least 0")
 
     def _start(self, n_features: int) -> CCIPCAArrays:
-        vectors = np.zeros((self.n_components, n_features))
+        vectors = np.zeros((int(self.n_components), n_features))
         return CCIPCAArrays(np.zeros(n_features), vectors, np.zeros(1))
 
     def _scan(self, state: CCIPCAArrays, Phi: Floats, y: Floats) -> None:
-        _learn_rows(state, Phi, float(self.amnesic), self.tolerance)
+        _learn_rows(state, Phi, float(self.amnesic), float(self.tolerance))
 
     def _projection(self, state: CCIPCAArrays) -> Projection:
         directions = _directions(state)
         return lambda Phi: (Phi - state.mean) @ directions.T
 
     def _width(self, n_features: int) -> int:
-        return self.n_components
+        return int(self.n_components)
 
 
 def _directions(state: CCIPCAArrays) -> Floats:

@@ -161,7 +161,7 @@ class CIPLS(CausalReducer):
             reject("loadings", self.loadings, "'before' or 'own'")
 
     def _start(self, n_features: int) -> CIPLSArrays:
-        k = self.n_components
+        k = int(self.n_components)
         return CIPLSArrays(
             np.zeros(n_features),
             np.zeros((k, n_features)),
@@ -173,7 +173,7 @@ class CIPLS(CausalReducer):
 
     def _scan(self, state: CIPLSArrays, Phi: Floats, y: Floats) -> None:
         freeze, own = self.overflow == "freeze", self.loadings == "own"
-        _learn_rows(state, Phi, y, self.tolerance, freeze, own)
+        _learn_rows(state, Phi, y, float(self.tolerance), freeze, own)
 
     def _projection(self, state: CIPLSArrays) -> Projection:
         directions = _directions(state, self.tolerance)
@@ -183,7 +183,7 @@ class CIPLS(CausalReducer):
         return self.standardize_target
 
     def _width(self, n_features: int) -> int:
-        return self.n_components
+        return int(self.n_components)
 
 
 def _directions(state: CIPLSArrays, tolerance: float) -> Floats:

@@ -12,6 +12,7 @@ from okspca.errors import DataError
 from okspca.estimators.missing import as_array, check_present
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.scalars import plain
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
 
@@ -195,24 +196,12 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> Labels:
         check_values(array, name)
     values = array.tolist()
     if array.dtype.kind == "O":
-        values = [_plain(value) for value in values]
+        values = [plain(value) for value in values]
     kinds = {_kind(value, row, name) for row, value in enumerate(values)}
     if len(kinds) > 1:
         message = f"{name} mixes {' and '.join(sorted(kinds))}; labels must be of one kind."
         raise DataError(message)
     return Labels(values, kinds.pop() if kinds else "numbers")
-
-
-def _plain(value: Any) -> Any:
-    """A label without the dress of NumPy's scalars or of enumerations."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool):
-        return value
-    for kind, bare in ((str, str.__str__), (int, int), (float, float)):
-        if isinstance(value, kind):
-            return bare(value)
-    return value
 
 
 def _check_length(n_targets: int, n_rows: int) -> None:

@@ -498,7 +498,7 @@ class OKSPCA(
             message = "The output features are known only after rows were learned."
             raise AttributeError(message)
         pipeline = self._learned.pipeline
-        return self.n_components if pipeline is None else pipeline.n_components
+        return int(self.n_components) if pipeline is None else pipeline.n_components
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Admit a block, then learn it; ``whole`` says that no more rows will come."""
@@ -592,7 +592,7 @@ class OKSPCA(
 
     def _n_input_features(self) -> int:
         """Number of input features, known before the map is drawn."""
-        return self.n_random_features if self.input_map is None else self.input_map.n_features
+        return int(self.n_random_features) if self.input_map is None else self.input_map.n_features
 
     def _ready(self) -> Pipeline:
         """Return the pipeline, or say what is missing."""

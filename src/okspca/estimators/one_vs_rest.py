@@ -142,7 +142,9 @@ class OneVsRestReducer(
         learn_jointly(reducers, checked, signs, fresh=fresh)
         if fresh:
             self.classes_ = np.array(known)
-            self.projection_ = _projection(len(known), template.n_components, self.random_state)
+            self.projection_ = _projection(
+                len(known), int(template.n_components), self.random_state
+            )
         self.reducers_ = reducers
         return self
 

@@ -1,7 +1,8 @@
 """Checks of constructor parameters; each message names the parameter, its value and the remedy."""
 
+import copy
 import numbers
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -9,11 +10,13 @@ from okspca.features import FeatureMap, FourierMap
 from okspca.features.fourier import KERNELS, SAMPLINGS
 from okspca.moments.moment_window import N_BLOCKS
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
+from okspca.numerics.scalars import plain
 from okspca.numerics.whitening import SMALLEST_RIDGE
 from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
 from okspca.services.checks import reject
 from okspca.standardize import Standardizer
 
+Model = TypeVar("Model")
 CHOICES: dict[str, tuple[str | None, ...]] = {
     "task": ("auto", "classification", "regression"),
     "kernel": KERNELS,
@@ -66,6 +69,18 @@ def check_parameters(model: Any) -> None:
         if not isinstance(value, bool | np.bool_):
             reject(name, value, "True or False")
     _check_objects(model)
+
+
+def with_plain_parameters(model: Model) -> Model:
+    """Return a copy of a model, for building, whose scalar parameters are Python's own.
+
+    The model itself keeps what it was given: ``get_params`` and ``clone`` must hand that out.
+    """
+    twin: Any = copy.copy(model)
+    for name, value in twin.get_params(deep=False).items():
+        setattr(twin, name, plain(value))
+    made: Model = twin
+    return made
 
 
 def _check_objective(model: Any) -> None:

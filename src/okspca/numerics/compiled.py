@@ -16,6 +16,7 @@ from numba.core import event
 
 from okspca.numerics.announcing import ANNOUNCER
 from okspca.numerics.caching import cache_of
+from okspca.numerics.scalars import plain
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 Result = TypeVar("Result")
@@ -52,17 +53,21 @@ def _compile(function: Kernel, fastmath: set[str]) -> Kernel:
 
 
 def bound(kernel: Callable[..., Result], *arguments: object) -> Callable[..., Result]:
-    """Return the machine code of ``kernel`` for exactly the types of ``arguments``.
+    """Return the machine code of ``kernel`` for arguments such as these.
 
     A normal call looks the types up each time, which costs microseconds for a state of many arrays.
-    The result must only ever be called with arguments of the very same types.
+
+    Numbers are bound as int64, float64 or bool, whatever width these have: machine code converts
+    numbers to the types it was made for, and for a narrower one it would cut off their upper bits.
+    Arrays it takes as they are, so they must be in C order, here and in every later call.
     """
     dispatcher, typeof = cast(Any, kernel), cast(Any, numba.typeof)
     if not hasattr(dispatcher, "overloads"):  # NUMBA_DISABLE_JIT leaves a plain function
         return kernel
-    known = kernel, _kind(arguments)
+    examples = tuple(_example(argument) for argument in arguments)
+    known = kernel, _kind(examples)
     if known not in _MACHINE_CODE:
-        types = tuple(typeof(argument) for argument in arguments)
+        types = tuple(typeof(example) for example in examples)
         dispatcher.compile(types)
         _MACHINE_CODE[known] = dispatcher.overloads[types].entry_point
     return cast(Callable[..., Result], _MACHINE_CODE[known])
@@ -72,22 +77,30 @@ def bound(kernel: Callable[..., Result], *arguments: object) -> Callable[..., Re
 _MACHINE_CODE: dict[object, Callable[..., Any]] = {}
 
 
-def _kind(argument: object) -> object:
-    """What decides the compiled type of an argument: arrays, numbers, and tuples of them."""
+def _example(argument: Any) -> Any:
+    """A value of the type that an argument is bound as: writable arrays, plain numbers."""
     if isinstance(argument, np.ndarray):
-        flags = argument.flags
-        return (
-            argument.dtype.num,
-            argument.ndim,
-            (flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned),
-        )
+        if not argument.flags.c_contiguous:
+            message = "A kernel can only be bound to arrays in C order."
+            raise TypeError(message)
+        return np.empty((0,) * argument.ndim, argument.dtype)
     if isinstance(argument, tuple):
-        return type(argument), tuple(_kind(part) for part in argument)
-    return type(argument)
+        parts = [_example(part) for part in argument]
+        return type(argument)(*parts) if hasattr(argument, "_fields") else tuple(parts)
+    return plain(argument)
+
+
+def _kind(example: Any) -> object:
+    """What decides the compiled type of an example: arrays, numbers, and tuples of them."""
+    if isinstance(example, np.ndarray):
+        return example.dtype.num, example.ndim
+    if isinstance(example, tuple):
+        return type(example), tuple(_kind(part) for part in example)
+    return type(example)
 
 
 class BoundKernel(Generic[Result]):
-    """A kernel bound to the types of its first call, which all its calls must share.
+    """A kernel bound at its first call; see :func:`bound` for what later calls may give.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from okspca.moments.arrays import EncodedRows, add_encoded
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
-from okspca.services.checks import check_fraction, check_positive
+from okspca.services.checks import check_fraction, check_positive, make_plain
 from okspca.services.gradient import (
     Tracker,
     TrackerArrays,
@@ -108,7 +108,8 @@ class Adam(Tracker[AdamState]):
     random_state: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the settings."""
+        """Make the settings plain, and check them."""
+        make_plain(self)
         check_positive(
             learning_rate=self.learning_rate,
             clip=self.clip,

@@ -8,7 +8,7 @@ from okspca.moments.arrays import Change
 from okspca.numerics.leading import leading_exactly
 from okspca.services.answers import answer, no_target, recertified
 from okspca.services.base import Service, ServiceState
-from okspca.services.checks import check_count
+from okspca.services.checks import check_count, make_plain
 
 
 @dataclass
@@ -43,7 +43,8 @@ class Cached(Service[CachedState]):
     every: int = 10
 
     def __post_init__(self) -> None:
-        """Check the setting."""
+        """Make the setting plain, and check it."""
+        make_plain(self)
         check_count(every=self.every)
 
     def start(self, n_features: int, n_components: int, seed: int) -> CachedState:

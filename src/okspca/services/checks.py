@@ -1,7 +1,17 @@
 """Checks of service settings; each message names the setting, its value and what it must be."""
 
+import dataclasses
 import math
 import numbers
+from typing import Any
+
+from okspca.numerics.scalars import plain
+
+
+def make_plain(service: Any) -> None:
+    """Turn NumPy's numbers among the settings of a frozen service into Python's own."""
+    for field in dataclasses.fields(service):
+        object.__setattr__(service, field.name, plain(getattr(service, field.name)))
 
 
 def check_positive(**settings: float | None) -> None:

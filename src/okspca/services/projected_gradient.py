@@ -15,7 +15,7 @@ from okspca.moments import CrossMoment, MomentArrays
 from okspca.moments.arrays import WEIGHT, EncodedRows, add_encoded
 from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
-from okspca.services.checks import check_positive
+from okspca.services.checks import check_positive, make_plain
 from okspca.services.gradient import (
     Tracker,
     TrackerArrays,
@@ -53,7 +53,8 @@ class ProjectedGradient(Tracker[TrackerState]):
     random_state: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the setting."""
+        """Make the setting plain, and check it."""
+        make_plain(self)
         check_positive(step=self.step)
 
     def start(self, n_features: int, n_components: int, seed: int) -> TrackerState:
@@ -67,7 +68,9 @@ class ProjectedGradient(Tracker[TrackerState]):
         self, state: TrackerState, moment: CrossMoment, rows: EncodedRows, start: int
     ) -> int:
         """Learn rows from ``start`` on, with one projected-gradient step after each."""
-        return _scan(moment.arrays, rows, (start, moment.forgetting), state.arrays, self.step)
+        return _scan(
+            moment.arrays, rows, (start, moment.forgetting), state.arrays, float(self.step)
+        )
 
     def advance(self, state: TrackerState, moment: CrossMoment) -> bool:
         """Take one projected-gradient step."""

@@ -39,7 +39,7 @@ from okspca.services.answers import (
     ordinary_part,
 )
 from okspca.services.base import Service, ServiceState
-from okspca.services.checks import check_count, check_positive
+from okspca.services.checks import check_count, check_positive, make_plain
 
 CONVERGED = 1e-14
 
@@ -83,7 +83,8 @@ class WarmBlock(Service[WarmBlockState]):
     max_steps: int = 8
 
     def __post_init__(self) -> None:
-        """Check the settings."""
+        """Make the settings plain, and check them."""
+        make_plain(self)
         check_positive(tolerance=self.tolerance)
         check_count(refresh_every=self.refresh_every, max_steps=self.max_steps)
         check_count(n_guards=self.n_guards, least=0)
