@@ -1,8 +1,9 @@
 """Tell the user, once in a process, that kernels are being compiled.
 
 Compiling takes seconds where a call otherwise takes microseconds, so it should not come as a
-surprise.  Numba reports each compilation as an event; loading from the cache is none, and neither
-is calling a kernel, so this costs nothing while rows are learned.
+surprise.  The caches of our own kernels tell: what they do not hold is compiled next.  Other
+packages' kernels are none of our business, so nothing is hooked into Numba itself; and calling a
+kernel asks no cache, so this costs nothing while rows are learned.
 
 The message goes to the logger ``okspca`` at level INFO.  Where logging has not been set up, it is
 one line on standard error, if somebody is there to read it (a terminal, an interactive session).
@@ -13,15 +14,12 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-from numba.core import event
 
 LOGGER = logging.getLogger("okspca")
 
 
-class Announcer(event.Listener):
-    """Listens to Numba and speaks when the first of our kernels is compiled.
+class Announcer:
+    """Counts the kernels that are compiled, and speaks at the first.
 
     Examples
     --------
@@ -33,17 +31,11 @@ class Announcer(event.Listener):
         #: How many kernels of okspca were compiled in this process, for all types taken together.
         self.compiled = 0
 
-    def on_start(self, event: Any) -> None:
-        """Count a kernel of ours; announce the first."""
-        dispatcher = event.data["dispatcher"]
-        if dispatcher.py_func.__module__.partition(".")[0] != "okspca":
-            return
+    def count(self, cache_path: str | None) -> None:
+        """Count a kernel that is compiled now and then kept in a folder, if there is one."""
         self.compiled += 1
         if self.compiled == 1:
-            announce(dispatcher.stats.cache_path)
-
-    def on_end(self, event: Any) -> None:
-        """Nothing is said when a compilation ends."""
+            announce(cache_path)
 
 
 def announce(cache_path: str | None) -> None:

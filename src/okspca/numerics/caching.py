@@ -24,13 +24,39 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    InTreeCacheLocator,
+    NullCache,
+)
+
+from okspca.numerics.announcing import ANNOUNCER
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PREFIX = "okspca-kernels-"
 #: Signs of code that becomes machine code, and of names that it takes from elsewhere.
 HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|overload|register_jitable)\b")
 IMPORTED = re.compile(rb"from okspca\.([\w.]+) import")
+
+
+class _InFolder(InTreeCacheLocator):
+    """Says that the code of a kernel is kept below the folder of this version."""
+
+    def __init__(self, function: Callable[..., object], file: str) -> None:
+        super().__init__(function, file)  # type: ignore[no-untyped-call]
+        below: str = self.get_suitable_cache_subpath(file)  # type: ignore[no-untyped-call]
+        self._below = below
+
+    def get_cache_path(self) -> str:
+        """Return the folder of one source file."""
+        return os.path.join(str(FOLDER), self._below)
+
+
+class _Kept(CompileResultCacheImpl):
+    """What Numba keeps of a kernel, in our place and not in that of other packages."""
+
+    _locator_classes: list[type[object]] = [_InFolder]  # noqa: RUF012  (so declared by Numba)
 
 
 class SharedCache(FunctionCache):
@@ -41,10 +67,27 @@ class SharedCache(FunctionCache):
     run on the other.  Here one process writes at a time.
     """
 
+    _impl_class = _Kept
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load; what is not there will be compiled next, and that is told."""
+        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if found is None:
+            ANNOUNCER.count(self.cache_path)
+        return found
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write; without room on the disk the kernel is merely compiled again next time."""
         with suppress(OSError), _alone_in(Path(self.cache_path)):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+
+class NoCache(NullCache):
+    """Where there is no place for a cache."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Tell that a kernel will be compiled."""
+        ANNOUNCER.count(None)
 
 
 @contextmanager
@@ -61,20 +104,12 @@ def _alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def cache_of(function: Callable[..., object]) -> SharedCache | None:
-    """Open the cache of a kernel; None where there is no place for one."""
-    if FOLDER is None:
-        return None
-    settings = vars(numba.config)
-    before = settings["CACHE_DIR"]
-    # Numba looks the setting up when a cache is opened, so other packages keep their own.
-    settings["CACHE_DIR"] = str(FOLDER)
-    try:
-        return SharedCache(function)  # type: ignore[no-untyped-call]
-    except (OSError, RuntimeError):
-        return None
-    finally:
-        settings["CACHE_DIR"] = before
+def cache_of(function: Callable[..., object]) -> SharedCache | NoCache:
+    """Open the cache of a kernel, if there is a place for one."""
+    if FOLDER is not None:
+        with suppress(OSError, RuntimeError):
+            return SharedCache(function)  # type: ignore[no-untyped-call]
+    return NoCache()
 
 
 def find_folder() -> Path | None:

@@ -12,16 +12,12 @@ from typing import Any, Generic, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core import event
 
-from okspca.numerics.announcing import ANNOUNCER
 from okspca.numerics.caching import cache_of
 from okspca.numerics.scalars import plain
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 Result = TypeVar("Result")
-
-event.register("numba:compile", ANNOUNCER)  # type: ignore[no-untyped-call]
 
 
 def compiled(function: Kernel) -> Kernel:
@@ -40,15 +36,14 @@ def reordered(function: Kernel) -> Kernel:
 
 
 def _compile(function: Kernel, fastmath: set[str]) -> Kernel:
-    """Compile with the cache of this version of the kernels, or without one.
+    """Compile with the cache of this version of the kernels, which also tells of compiling.
 
     Division follows NumPy (no exception), so that loops can be vectorised.
     """
     jit = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath or False)
     kernel = jit(function)
-    cache = cache_of(function)
-    if cache is not None and hasattr(kernel, "_cache"):  # NUMBA_DISABLE_JIT: a plain function
-        kernel._cache = cache
+    if hasattr(kernel, "_cache"):  # NUMBA_DISABLE_JIT: a plain function
+        kernel._cache = cache_of(function)
     return cast(Kernel, kernel)
 
 

@@ -1,0 +1,94 @@
+"""Importing okspca, all of it, changes nothing in other libraries or in the process."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+#: Imports every module that can be imported here, and notes which others that brought in.
+IMPORT_ALL = """
+import json, pkgutil, sys
+from importlib import import_module
+import okspca
+
+def import_all():
+    for module in pkgutil.walk_packages(okspca.__path__, "okspca."):
+        if not module.name.endswith("__main__"):
+            try:
+                import_module(module.name)
+            except ImportError:  # an engine that is not installed
+                pass
+"""
+LIST_OTHERS = """
+import_all()
+print(json.dumps([name for name in sys.modules if name.partition(".")[0] != "okspca"]))
+"""
+COMPARE = """
+import gc, locale, logging, os, random, signal, warnings
+for name in json.load(sys.stdin):
+    try:
+        import_module(name)
+    except Exception:  # an alias that a package made for itself
+        pass
+import matplotlib, numba, numpy as np, sklearn
+from numba.core import event
+from threadpoolctl import threadpool_info
+
+def state():
+    settings = {name: value for name, value in vars(numba.config).items() if name.isupper()}
+    signals = [signal.getsignal(number) for number in signal.valid_signals()]
+    loggers = {name: (logging.getLogger(name).level, logging.getLogger(name).handlers[:])
+               for name in ("", "numba", "matplotlib")}
+    pools = sorted((pool["filepath"], pool["num_threads"]) for pool in threadpool_info())
+    return {
+        "warnings": warnings.filters[:], "errors": np.geterr(), "printing": np.get_printoptions(),
+        "events": {kind: heard[:] for kind, heard in event._registered.items() if heard},
+        "numba": settings, "signals": signals, "loggers": loggers, "pools": pools,
+        "hooks": (sys.excepthook, sys.unraisablehook, sys.displayhook, sys.stdout, sys.stderr),
+        "path": sys.path[:], "environment": dict(os.environ),
+        "locale": locale.setlocale(locale.LC_ALL),
+        "garbage": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()),
+        "random": (random.getstate(), np.random.get_state()[1].tolist()),
+        "pictures": (dict(matplotlib.rcParams), matplotlib.get_backend(auto_select=False)),
+        "sklearn": sklearn.get_config(), "recursion": sys.getrecursionlimit(),
+    }
+
+before = state()
+import_all()
+after = state()
+print([part for part in before if repr(before[part]) != repr(after[part])])
+"""
+OTHERS_KERNEL = """
+import numba, numpy as np
+from okspca.numerics.announcing import ANNOUNCER
+from okspca.numerics.sums import inner
+exec("def of_no_module(x): return x + 1.0", made := {})
+assert numba.njit(made["of_no_module"])(1.0) == 2.0
+assert ANNOUNCER.compiled == 0
+assert inner(np.ones(3), np.ones(3), 0) == 3.0
+assert ANNOUNCER.compiled > 0
+"""
+
+
+def python(code: str, given: str = "", **variables: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env={**os.environ, **variables},
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_no_global_setting_changes() -> None:
+    others = python(IMPORT_ALL + LIST_OTHERS)
+    assert "numba" in json.loads(others)
+    assert python(IMPORT_ALL + COMPARE, others) == "[]\n"
+
+
+def test_kernels_of_others_compile_and_are_not_counted(tmp_path: Path) -> None:
+    python(OTHERS_KERNEL, NUMBA_CACHE_DIR=str(tmp_path))
