@@ -107,18 +107,145 @@ def test_every_message_is_learned_once_across_crashes(
     assert np.linalg.norm(follower.model.moment_.matrix() - C) <= 1e-12 * np.linalg.norm(C)
 
 
-def test_a_message_that_cannot_be_learned_is_named_and_changes_nothing(tmp_path: Path) -> None:
-    broker, path = Broker(10), tmp_path / "m.okspca"
-    broker.log["sales", 1][3] = Entry(("sales", 1), 3, b'{"a": 1.0}')
+def complain(entry: Entry) -> Entry:
+    return entry._replace(problem="the broker is down")
+
+
+def without(broker: Broker, place: tuple[str, int], number: int) -> Any:
+    """The model of all rows but one, or of all."""
+    kept = np.ones(len(broker.y), dtype=bool)
+    kept[2 * number + PLACES.index(place)] = False
+    return model().partial_fit(broker.X[kept], broker.y[kept]).moment_.matrix()
+
+
+def follow(follower: LogLearner, broker: Broker) -> list[str]:
+    """Learn until there is nothing, with all errors on the way; stop at one that stays."""
+    errors: list[str] = []
+    while True:
+        try:
+            if not follower.learn_available(broker):
+                return errors
+        except DataError as failure:
+            if errors and errors[-1] == str(failure):
+                return errors
+            errors.append(str(failure))
+
+
+@pytest.mark.parametrize("before", [0, 7, 15, 16, 40])
+def test_an_error_between_polls_loses_no_message(tmp_path: Path, before: int) -> None:
+    broker, path = Broker(50), tmp_path / "m.okspca"
     follower = learner(path)
     follower.attach(broker, place)
-    with pytest.raises(DataError, match=r"sales\[1\] at offset 3 .*KeyError 'b'"):
-        follower.learn_available(broker)
-    assert not path.exists()
-    assert follower.offsets == {("sales", 0): 0, ("sales", 1): 0}
-    broker.waiting = [Entry(("sales", 0), 0, b"", "the broker is down")]
-    with pytest.raises(DataError, match="the broker is down"):
-        follower.learn_available(broker)
+    broker.waiting.insert(before, complain(broker.waiting[before]))
+    (error,) = follow(follower, broker)
+    assert "cannot be read: the broker is down" in error
+    assert follower.offsets == learner(path).offsets == {("sales", 0): 50, ("sales", 1): 50}
+    C = model().partial_fit(broker.X, broker.y).moment_.matrix()
+    for followed in (follower, learner(path)):
+        assert followed.model.n_samples_seen_ == followed.record.rows_read == 100
+        found = followed.model.moment_.matrix()
+        assert np.linalg.norm(found - C) <= 1e-12 * np.linalg.norm(C)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"a": 1.0}', "KeyError 'b'"),
+        (b'{"a": 1.0, "b": NaN, "y": 1.0}', "X contains NaN at row 0, column 1"),
+        (b'{"a": 1.0, "b": 1.0, "y": "high"}', "y must be numeric"),
+        (b'{"a": 1.0, "b": 1.0, "y": null}', "y contains NaN at row 0"),
+        (b"1" + 400 * b"0", "TypeError"),
+        (b'{"a": 1' + 400 * b"0" + b', "b": 1.0, "y": 1.0}', "OverflowError"),
+        (b"not JSON", "JSONDecodeError"),
+    ],
+)
+def test_a_message_that_cannot_be_learned_stops_it_until_it_is_left_out(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    broker, path = Broker(50), tmp_path / "m.okspca"
+    broker.log["sales", 1][13] = Entry(("sales", 1), 13, content)
+    follower = learner(path)
+    follower.attach(broker, place)
+    (error,) = follow(follower, broker)
+    assert f"sales[1] at offset 13 cannot be learned: {reason}" in error
+    # Up to it everything is learned, in memory and in the file.
+    assert follower.offsets == learner(path).offsets == {("sales", 0): 14, ("sales", 1): 13}
+    assert follower.model.n_samples_seen_ == learner(path).model.n_samples_seen_ == 27
+    # Another process stops at the same message.
+    again = learner(path)
+    again.attach(broker, place)
+    assert follow(again, broker) == [error]
+    again.skip("sales", 1)
+    assert follow(again, broker) == []
+    assert again.offsets == {("sales", 0): 50, ("sales", 1): 50}
+    assert again.model.n_samples_seen_ == 99
+    assert (again.record.rows_read, again.record.rows_skipped) == (100, 1)
+    C = without(broker, ("sales", 1), 13)
+    assert np.linalg.norm(again.model.moment_.matrix() - C) <= 1e-12 * np.linalg.norm(C)
+
+
+@pytest.mark.parametrize("learns_first", [False, True])
+def test_an_interruption_within_a_block_counts_what_was_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns_first: bool
+) -> None:
+    broker, path = Broker(50), tmp_path / "m.okspca"
+    follower = learner(path)
+    follower.attach(broker, place)
+    follower.learn_available(broker)
+    learn = OKSPCA.partial_fit
+
+    def interrupted(*rows: Any) -> None:
+        if learns_first:
+            learn(*rows)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(OKSPCA, "partial_fit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            follower.learn_available(broker)
+    assert follower.record.rows_read == follower.model.n_samples_seen_
+    assert learner(path).offsets == follower.offsets
+    assert follow(follower, broker) == []
+    assert follower.record.rows_read == follower.model.n_samples_seen_ == 100
+
+
+def test_what_could_not_be_saved_is_saved_by_the_next_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker, path = Broker(5), tmp_path / "m.okspca"
+    follower = learner(path)
+    follower.attach(broker, place)
+
+    def fail(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(kafka, "save_model", fail)
+        with pytest.raises(OSError, match="full"):
+            follower.learn_available(broker)
+    assert follower.learn_available(broker) == 0
+    assert learner(path).model.n_samples_seen_ == follower.model.n_samples_seen_ == 10
+
+
+@pytest.mark.parametrize("block_rows", [1, 3, 16])
+def test_labels_of_two_kinds_are_refused_at_the_same_message(
+    tmp_path: Path, block_rows: int
+) -> None:
+    rows = [b'{"a": 0.5, "y": 1}', b'{"a": 0.1, "y": 2}', b'{"a": 0.2, "y": "two"}']
+    path, places = tmp_path / "m.okspca", [("sales", 0)]
+    follower = LogLearner(
+        path,
+        model(task="classification"),
+        places,
+        columns=["a"],
+        target="y",
+        block_rows=block_rows,
+    )
+    broker = Broker(0)
+    broker.waiting = [Entry(("sales", 0), number, row) for number, row in enumerate(rows)]
+    (error,) = follow(follower, broker)
+    assert "at offset 2 cannot be learned: y holds text" in error
+    assert follower.model.n_samples_seen_ == follower.offsets["sales", 0] == 2
 
 
 def test_another_log_is_refused_and_a_new_partition_begins_at_its_start(tmp_path: Path) -> None:
