@@ -82,6 +82,38 @@ def test_a_producer_that_is_gone_is_named_or_stands_by_its_last_snapshot() -> No
         assert coordinator.merged(allow_stale=True).n_samples_seen_ == 3 * BLOCK
 
 
+def test_after_a_failure_answers_are_those_to_the_present_request() -> None:
+    gone, here = (Producer(OKSPCA.from_bytes(start()), KEY) for _ in range(2))
+    with here, Coordinator(OKSPCA, [gone.address, here.address], KEY) as coordinator:
+        coordinator.snapshots()
+        gone.close()
+        for count in range(1, 4):
+            here.learn(*block(1, count))
+            with pytest.raises(NotReadyError, match="does not answer"):
+                coordinator.snapshots()
+        here.learn(*block(1, 4))
+        assert coordinator.merged(allow_stale=True).n_samples_seen_ == 4 * BLOCK
+
+
+def interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_after_an_interruption_answers_are_those_to_the_present_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = (Producer(OKSPCA.from_bytes(start()), KEY) for _ in range(2))
+    addresses = [first.address, second.address]
+    with first, second, Coordinator(OKSPCA, addresses, KEY) as coordinator:
+        for count in range(2):
+            with monkeypatch.context() as context:
+                context.setattr(coordinator._connections[count], "recv_bytes", interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    coordinator.snapshots()
+            first.learn(*block(0, count))
+            assert coordinator.merged().n_samples_seen_ == (count + 1) * BLOCK
+
+
 def test_a_caller_without_the_key_is_turned_away() -> None:
     with Producer(OKSPCA.from_bytes(start()), KEY) as producer:
         with pytest.raises(multiprocessing.AuthenticationError):

@@ -111,7 +111,8 @@ class Coordinator:
     def __init__(self, kind: type[OKSPCA], addresses: Sequence[Address], authkey: bytes) -> None:
         self.kind = kind
         self.addresses = list(addresses)
-        self._connections = [Client(address, authkey=authkey) for address in self.addresses]
+        self._authkey = authkey
+        self._connections = {number: self._connected(number) for number in range(len(addresses))}
         self._last: list[bytes | None] = [None] * len(self.addresses)
 
     def snapshots(self, *, allow_stale: bool = False) -> list[OKSPCA]:
@@ -123,19 +124,40 @@ class Coordinator:
             Take the last snapshot of a producer that is gone; otherwise, and where there is none,
             raise an error that names it.
         """
-        for connection in self._connections:
-            with contextlib.suppress(OSError):
-                connection.send_bytes(REQUEST)
-        for number, connection in enumerate(self._connections):
-            try:
-                self._last[number] = connection.recv_bytes(MAX_FILE)
-            except (EOFError, OSError) as failure:
-                if not (allow_stale and self._last[number]):
-                    host, port = self.addresses[number]
-                    message = f"The producer at {host}:{port} does not answer"
-                    remedy = "allow_stale=True takes its last snapshot, if there is one"
-                    raise NotReadyError(f"{message}; {remedy}.") from failure
+        try:
+            silent = self._ask_all()
+        except BaseException:
+            # Answers may still be on their way, and would be taken for those to the next request.
+            self.close()
+            raise
+        for number, failure in sorted(silent.items()):
+            if not (allow_stale and self._last[number]):
+                host, port = self.addresses[number]
+                message = f"The producer at {host}:{port} does not answer"
+                remedy = "allow_stale=True takes its last snapshot, if there is one"
+                raise NotReadyError(f"{message}; {remedy}.") from failure
         return [self.kind.from_bytes(state) for state in self._last if state is not None]
+
+    def _ask_all(self) -> dict[int, Exception]:
+        """Send all requests, then take every answer; return why some did not come."""
+        silent: dict[int, Exception] = {}
+        for number in range(len(self.addresses)):
+            try:
+                if number not in self._connections:  # closed, by an interruption or by the user
+                    self._connections[number] = self._connected(number)
+                self._connections[number].send_bytes(REQUEST)
+            except OSError as failure:
+                silent[number] = failure
+        for number in set(self._connections) - set(silent):
+            try:
+                self._last[number] = self._connections[number].recv_bytes(MAX_FILE)
+            except (EOFError, OSError) as failure:
+                silent[number] = failure
+        return silent
+
+    def _connected(self, number: int) -> Connection:
+        """Open the connection to a producer."""
+        return Client(self.addresses[number], authkey=self._authkey)
 
     def merged(self, *, allow_stale: bool = False) -> OKSPCA:
         """Merge the present states of all producers into one model."""
@@ -146,8 +168,9 @@ class Coordinator:
 
     def close(self) -> None:
         """Leave the producers alone."""
-        for connection in self._connections:
+        for connection in self._connections.values():
             connection.close()
+        self._connections = {}
 
     def __enter__(self) -> Self:
         """Return itself."""
