@@ -4,29 +4,32 @@ Before a block is learned, two probes predict its targets: one from the k coordi
 embedding, one from the d standardised inputs.  Both are the same linear ridge regression (of the
 response, or of the indicators of classes, whose largest wins), fitted to all rows learned so far.
 
-With features f = (1, φ), G = Σ f fᵀ and H = Σ f tᵀ, the probe on the embedding z = Uᵀφ solves, for
-P = diag(1, U)::
+With the means m of features φ and s of targets t, G = Σ (φ-m)(φ-m)ᵀ and H = Σ (φ-m)(t-s)ᵀ, the
+probe on the embedding z = Uᵀφ solves ::
 
-    (Pᵀ G P + λ I) B = Pᵀ H,
+    (Uᵀ G U + λ I) B = Uᵀ H,      t(φ) = s + Bᵀ Uᵀ (φ - m),
 
 so it always belongs to the present U, though U changes on the way.  λ is ``RIDGE`` times the mean
-of the diagonal.
+of the diagonal.  The ridge shrinks slopes only: the level of the targets is as it is, however far
+from zero.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag, solve
+from scipy.linalg import solve
 
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import check_labels
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import Floats
-from okspca.state.evaluations import Evaluation
+from okspca.state.evaluations import Evaluation, Side
 
 RIDGE = 1e-6
+#: Sums of squares of numbers up to here stay finite over any number of rows.
+LARGEST_SQUARED = 1e145
 ROWS, EMBEDDING, INPUTS, NEITHER = range(4)
 
 
@@ -35,7 +38,7 @@ class Predicted(NamedTuple):
 
     features: Floats
     inputs: Floats
-    predictions: tuple[Floats, Floats, Floats] | None
+    predictions: tuple[Floats, ...]
 
 
 class Scores(NamedTuple):
@@ -54,23 +57,32 @@ class Scores(NamedTuple):
     rows: int
 
 
-def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats) -> Predicted | None:
-    """Predict the targets of a block; None while the model has no features yet."""
+def before_learning(
+    model: OKSPCA, evaluation: Evaluation, X: Floats, y: NDArray[Any]
+) -> Predicted | None:
+    """Predict the targets of a block; None while the model has no features yet.
+
+    What is too large to be summed is refused here, so that nothing can fail once it is learned.
+    """
     learned = model.__dict__.get("_learned")
     pipeline = None if learned is None else learned.pipeline
     if pipeline is None:
         return None
-    standardized = pipeline.input_standardizer.transform(X)
-    features = _with_one(pipeline.input_map.transform(standardized))
-    inputs = _with_one(standardized)
-    if not evaluation.feature_cross.shape[1]:
-        return Predicted(features, inputs, None)
-    gram, cross = evaluation.feature_gram, evaluation.feature_cross
-    P = block_diag(1.0, pipeline.embedding_basis())
-    from_embedding = features @ (P @ _ridge(P.T @ gram @ P, P.T @ cross))
-    from_inputs = inputs @ _ridge(evaluation.input_gram, evaluation.input_cross)
-    from_nothing = np.broadcast_to(cross[0] / gram[0, 0], from_inputs.shape)
-    return Predicted(features, inputs, (from_embedding, from_inputs, from_nothing))
+    inputs = pipeline.input_standardizer.transform(X)
+    features = pipeline.input_map.transform(inputs)
+    predictions: tuple[Floats, ...] = ()
+    if evaluation.rows:
+        U = pipeline.embedding_basis()
+        mean = evaluation.target_mean
+        predictions = (
+            mean + (features - evaluation.features.mean) @ (U @ _slopes(evaluation.features, U)),
+            mean + (inputs - evaluation.inputs.mean) @ _slopes(evaluation.inputs),
+            np.broadcast_to(mean, (len(X), len(mean))),
+        )
+    numbers = y if not isinstance(pipeline.target_map, OneHotMap) and y.dtype.kind in "fiu" else np.zeros(1)
+    if np.isfinite(X).all() and np.isfinite(numbers).all():  # else learning says what is wrong
+        _refuse_too_large(features, inputs, numbers, *predictions)
+    return Predicted(features, inputs, predictions)
 
 
 def after_learning(
@@ -86,20 +98,18 @@ def after_learning(
         right = labels.index(check_labels(y, len(y)).values)[:, 0].astype(np.intp)
         targets = np.eye(labels.n_features)[right]
     losses = before.losses.copy()
-    if tested.predictions is not None:
+    if tested.predictions:
         losses[ROWS] += len(y)
         losses[1:] += [_loss(guess, targets, right) for guess in tested.predictions]
-    found = Evaluation(
-        before.feature_gram + tested.features.T @ tested.features,
-        _wider(before.feature_cross, targets.shape[1]) + tested.features.T @ targets,
-        before.input_gram + tested.inputs.T @ tested.inputs,
-        _wider(before.input_cross, targets.shape[1]) + tested.inputs.T @ targets,
+    n, new = before.rows, targets.shape[1] - len(before.target_mean)
+    mean = np.pad(before.target_mean, (0, new))
+    return Evaluation(
+        n + len(y),
+        _added(before.features, n, tested.features, targets, mean),
+        _added(before.inputs, n, tested.inputs, targets, mean),
+        mean + len(y) / (n + len(y)) * (targets.mean(axis=0) - mean),
         losses,
     )
-    if not all(np.isfinite(array).all() for array in found):
-        message = "Values are too large to be squared for --evaluate; rescale them."
-        raise DataError(message)
-    return found
 
 
 def scores(evaluation: Evaluation | None, *, classes: bool) -> Scores | None:
@@ -115,16 +125,40 @@ def scores(evaluation: Evaluation | None, *, classes: bool) -> Scores | None:
     return Scores("R²", 1.0 - embedding / neither, 1.0 - inputs / neither, 0.0, int(rows))
 
 
-def _with_one(rows: Floats) -> Floats:
-    """Put a column of ones in front."""
-    return np.concatenate([np.ones((rows.shape[0], 1)), rows], axis=1)
-
-
-def _ridge(gram: Floats, cross: Floats) -> Floats:
-    """Solve the normal equations with a small ridge."""
+def _slopes(side: Side, U: Floats | None = None) -> Floats:
+    """Solve the normal equations with a small ridge; nothing is predicted from what is constant."""
+    gram, cross = side.gram, side.cross
+    if U is not None:
+        gram, cross = U.T @ gram @ U, U.T @ cross
     ridge = RIDGE * np.trace(gram) / gram.shape[0]
+    if ridge <= 0.0:
+        return np.zeros(cross.shape)
     solved: Floats = solve(gram + ridge * np.eye(gram.shape[0]), cross, assume_a="pos")
     return solved
+
+
+def _added(before: Side, n: int, rows: Floats, targets: Floats, target_mean: Floats) -> Side:
+    """Pool a block with the ``n`` rows before it, by deviations from the means of each."""
+    share = len(rows) / (n + len(rows))
+    mean, block_target_mean = rows.mean(axis=0), targets.mean(axis=0)
+    apart = mean - before.mean
+    deviations = rows - mean
+    cross = np.pad(before.cross, ((0, 0), (0, targets.shape[1] - before.cross.shape[1])))
+    between = n * share * apart
+    return Side(
+        before.mean + share * apart,
+        before.gram + deviations.T @ deviations + np.outer(between, apart),
+        cross
+        + deviations.T @ (targets - block_target_mean)
+        + np.outer(between, block_target_mean - target_mean),
+    )
+
+
+def _refuse_too_large(*arrays: NDArray[Any]) -> None:
+    """Raise where squares would not be finite."""
+    if any(not np.abs(array).max(initial=0.0) <= LARGEST_SQUARED for array in arrays):
+        message = "Values are too large to be squared for --evaluate; rescale them."
+        raise DataError(message)
 
 
 def _loss(guess: Floats, targets: Floats, right: NDArray[np.intp] | None) -> float:
@@ -132,8 +166,3 @@ def _loss(guess: Floats, targets: Floats, right: NDArray[np.intp] | None) -> flo
     if right is None:
         return float(((guess - targets) ** 2).sum())
     return float((guess.argmax(axis=1) != right).sum())
-
-
-def _wider(cross: Floats, width: int) -> Floats:
-    """Make room for classes that were not seen before."""
-    return np.pad(cross, ((0, 0), (0, width - cross.shape[1])))

@@ -95,7 +95,7 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
         X, y, imputed = _completed(model, record, block)
     evaluation = record.evaluation
     if len(X):
-        tested = None if evaluation is None else before_learning(model, evaluation, X)
+        tested = None if evaluation is None else before_learning(model, evaluation, X, y)
         try:
             model.partial_fit(X, y)
         except DataError as failure:

@@ -401,11 +401,12 @@ def test_the_running_score_is_that_of_a_plain_ridge_regression(
 
 
 def ridge(F: Any, t: Any, F_new: Any) -> Any:
-    """Ridge regression by its normal equations, the constant penalised like the rest."""
-    one, new = (np.column_stack([np.ones(len(rows)), rows]) for rows in (F, F_new))
-    gram = one.T @ one
+    """Ridge regression by its normal equations, the constant left as it is."""
+    centred = F - F.mean(axis=0)
+    gram = centred.T @ centred
     penalty = RIDGE * np.trace(gram) / len(gram)
-    return new @ np.linalg.solve(gram + penalty * np.eye(len(gram)), one.T @ t)
+    slopes = np.linalg.solve(gram + penalty * np.eye(len(gram)), centred.T @ (t - t.mean()))
+    return t.mean() + (F_new - F.mean(axis=0)) @ slopes
 
 
 def test_classes_are_scored_by_the_share_that_is_right(folder: Path, tmp_path: Path) -> None:
