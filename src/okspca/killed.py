@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from okspca import fitting
+from okspca import fitting, outputs
 from okspca.cli import app
 from okspca.commands import fit_run
 from okspca.estimators.saving import save_model
@@ -135,9 +135,9 @@ def watch(place: Place) -> None:
         file = ORDINARY_OPEN(target, mode, **options)
         return SteppedFile(file, place) if mode == "wb" else file
 
-    def saved(*arguments: Any) -> None:
+    def saved(*arguments: Any, **options: Any) -> None:
         place.enter(PACKING)
-        save_model(*arguments)
+        save_model(*arguments, **options)
         place.enter(LEARNING)
 
     def learned(*arguments: Any, **options: Any) -> Any:
@@ -145,7 +145,8 @@ def watch(place: Place) -> None:
         return learn(*arguments, **options)
 
     learn = fitting.learn
-    vars(files).update(os=SteppedSystem(place), open=opened)
+    for module in (outputs, files):
+        vars(module).update(os=SteppedSystem(place), open=opened)
     vars(fit_run).update(save_model=saved)
     vars(fitting).update(learn=learned)
 

@@ -3,19 +3,23 @@
 import os
 import resource
 import shutil
+import stat
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from okspca import OKSPCA, StateError
+from okspca import OKSPCA, StateError, outputs
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats
 from okspca.services import Exact
 from okspca.state.files import previous, read, write
 
 IS_ROOT = os.geteuid() == 0
+#: How the file of a model begins.
+MODEL = OKSPCA().to_bytes()[:100]
 
 
 @pytest.fixture
@@ -56,7 +60,7 @@ def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(
 
     monkeypatch.setattr(os, fails, interrupt)
     if fails == "link":  # then a copy is taken instead, which must fail too
-        monkeypatch.setattr(shutil, "copy2", interrupt)
+        monkeypatch.setattr(shutil, "copyfileobj", interrupt)
     with pytest.raises((StateError, KeyboardInterrupt)):
         model.save(path)
     monkeypatch.undo()
@@ -72,9 +76,87 @@ def test_a_file_system_without_links_keeps_a_copy(
 
     monkeypatch.setattr(os, "link", no_links)
     path = tmp_path / "file"
-    write(path, b"one")
-    write(path, b"two")
-    assert (path.read_bytes(), previous(path).read_bytes()) == (b"two", b"one")
+    write(path, MODEL + b"one")
+    write(path, MODEL + b"two")
+    assert (path.read_bytes(), previous(path).read_bytes()) == (MODEL + b"two", MODEL + b"one")
+
+
+def test_threads_may_save_to_one_path(model: OKSPCA, tmp_path: Path) -> None:
+    path, failures = tmp_path / "model.okspca", []
+
+    def save_often() -> None:
+        try:
+            for _ in range(60):
+                model.save(path)
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=save_often) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert path.read_bytes() == previous(path).read_bytes() == model.to_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.okspca", "model.okspca.previous"]
+
+
+def test_nobody_can_foresee_the_name_of_a_part(
+    model: OKSPCA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links under the names of earlier writes, or of this process, lead nowhere."""
+
+    def no_links(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    folder, victim = tmp_path / "shared", tmp_path / "victim"
+    folder.mkdir()
+    victim.write_text("mine")
+    path, met = folder / "model.okspca", set()
+    model.save(path)
+    real = os.replace
+
+    def note(source: str | Path, target: str | Path) -> None:
+        met.add(Path(source).name)
+        for name in met:  # what somebody who watches could do before the next write
+            if not (folder / name).exists():
+                (folder / name).symlink_to(victim)
+        real(source, target)
+
+    monkeypatch.setattr(os, "link", no_links)
+    monkeypatch.setattr(os, "replace", note)
+    for _ in range(3):
+        model.save(path)
+    assert len(met) == 6
+    assert not any(str(os.getpid()) in name for name in met)
+    assert victim.read_text() == "mine"
+
+
+def test_something_else_is_replaced_only_where_that_is_said(model: OKSPCA, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(StateError, match="something else than a model; pass overwrite=True"):
+        model.save(path)
+    assert path.read_text() == "a,b\n1,2\n"
+    model.save(path, overwrite=True)
+    assert OKSPCA.load(path).n_samples_seen_ == 30
+    assert not previous(path).exists()
+    path.write_bytes(path.read_bytes()[:200])
+    model.save(path)  # a damaged model is a model
+
+
+def test_a_link_that_was_left_is_removed_later(
+    model: OKSPCA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.okspca"
+    model.save(path)
+    os.utime(path, (0.0, 0.0))
+    os.link(path, tmp_path / ".model.okspca.0123.kept")
+    model.save(path)
+    assert (tmp_path / ".model.okspca.0123.kept").exists()  # made just now, of an old file
+    monkeypatch.setattr(outputs, "ABANDONED", -1.0)
+    model.save(path)
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_full_disk_is_reported_and_the_old_model_stays(model: OKSPCA, tmp_path: Path) -> None:
@@ -150,6 +232,9 @@ def test_places_that_cannot_be_used_are_refused(model: OKSPCA, tmp_path: Path) -
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StateError, match="not a regular file"):
         OKSPCA.load(tmp_path / "pipe")
+    with pytest.raises(StateError, match="not a regular file"):
+        model.save(tmp_path / "pipe", overwrite=True)
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
     with pytest.raises(StateError, match="not a regular file"):
         OKSPCA.load("/dev/zero")
 

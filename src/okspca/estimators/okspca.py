@@ -443,14 +443,26 @@ class OKSPCA(
         """What two pooled pipelines are accompanied by, where that can be pooled."""
         return {}
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Save the whole state to a file, atomically and without pickle.
 
-        A file that is there already is kept beside it, as ``<path>.previous``.  A model that is
+        A model that is there already is kept beside it, as ``<path>.previous``.  A model that is
         loaded and goes on learning equals one that was never saved, to the last bit.  Parts of your
         own making (services, maps, standardisers) cannot be saved so.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write; nothing is written to the null device.
+        overwrite : bool, default=False
+            Whether a regular file that holds something else than a model may be replaced.
+
+        Raises
+        ------
+        StateError
+            It cannot be written, or something else is there; the message says what.
         """
-        save_model(self, path)
+        save_model(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

@@ -64,12 +64,16 @@ ADDED: dict[str, Any] = {
 
 
 def save_model(
-    model: Any, path: str | os.PathLike[str], stream: StreamRecord | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    stream: StreamRecord | None = None,
+    *,
+    overwrite: bool = False,
 ) -> None:
-    """Write a model to a file, atomically; the file that was there is kept beside it."""
+    """Write a model to a file, atomically; the model that was there is kept beside it."""
     data = model_bytes(model, stream)
     try:
-        write(Path(path), data)
+        write(Path(path), data, overwrite=overwrite)
     except OSError as failure:
         message = f"{os.fspath(path)} cannot be written: {failure.strerror}."
         raise StateError(message) from failure

@@ -128,6 +128,17 @@ def allocation_limit(data: bytes) -> int:
     return FILE_FACTOR * len(data) + HEADER_FACTOR * header + SPARE
 
 
+def is_model(start: bytes) -> bool:
+    """Whether a file that begins with these bytes was meant as a model, whole or not.
+
+    Examples
+    --------
+    >>> is_model(pack(Content({}, {}))[:40]), is_model(b"a,b,c")
+    (True, False)
+    """
+    return start[LENGTH_BYTES:].startswith(f'{{"__metadata__":{{"{ENTRY}":'.encode())
+
+
 def check_start(start: bytes, size: int) -> None:
     """Refuse a file by its first bytes and its size, before the rest of it is read."""
     if size > MAX_FILE:

@@ -1,29 +1,26 @@
-"""Files that are whole or absent: written beside, flushed to the disk, then renamed into place.
+"""Files of models: written by the rule of :mod:`okspca.outputs`, with the one before kept.
 
-Whatever interrupts :func:`write`, the path holds either the old file or the new one.  The file that
-was there before stays beside it under the name :func:`previous` gives.  A process that is killed
-while it writes leaves a part of a file behind; a later write removes such parts.
+The model that was replaced last stays beside the new one under the name :func:`previous` gives.
 """
 
 import contextlib
-import glob
 import os
+import secrets
 import shutil
 import stat
 import tempfile
-import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from okspca.errors import StateError
-from okspca.state.container import LENGTH_BYTES, check_start
+from okspca.outputs import Kind, PathLike, check, holds, part_of, remove, replacing
+from okspca.state.container import LENGTH_BYTES, check_start, is_model
 
-NEW_FILE_MODE = 0o666
-#: Parts of files that are older than this, in seconds, were left by a process that was killed.
-ABANDONED = 3600.0
+MODEL = Kind("a model", is_model, "pass overwrite=True to replace it")
 
 
 def previous(path: Path) -> Path:
-    """Where the file that was replaced last is kept.
+    """Where the model that was replaced last is kept.
 
     Examples
     --------
@@ -46,21 +43,20 @@ def read(path: Path) -> bytes:
         return start + file.read(status.st_size - len(start))
 
 
-def write(path: Path, data: bytes) -> None:
-    """Replace a file as a whole and keep the one that was there."""
-    path = Path(os.path.realpath(path))
-    if path.is_dir():
-        raise IsADirectoryError(None, "Is a directory")
-    temporary = _written_beside(path, data)
-    try:
-        if path.exists():
-            _keep(path)
-        os.replace(temporary, path)
-    except BaseException:
-        _remove(temporary)
-        raise
-    _flush_folder(path.parent)
-    _remove_abandoned(path)
+def check_place(
+    path: Path, inputs: Iterable[PathLike] = (), kind: Kind = MODEL, *, overwrite: bool = False
+) -> None:
+    """Raise where a model must not be written, or the one before it not be kept."""
+    inputs = tuple(inputs)
+    for place in (path, previous(Path(os.path.realpath(path)))):
+        check(place, kind, inputs, overwrite=overwrite)
+
+
+def write(path: Path, data: bytes, *, overwrite: bool = False) -> None:
+    """Replace a model as a whole and keep the one that was there."""
+    check_place(path, overwrite=overwrite)
+    with replacing(path, MODEL, overwrite=overwrite, keep=_keep) as file:
+        file.write(data)
 
 
 def _open_at_once(path: str, flags: int) -> int:
@@ -68,71 +64,34 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _written_beside(path: Path, data: bytes) -> str:
-    """Write a new file in the same folder, flushed to the disk, and return its name."""
-    handle, temporary = tempfile.mkstemp(prefix=_part(path), suffix=".part", dir=path.parent)
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _mode_for(path))
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return temporary
-
-
-def _mode_for(path: Path) -> int:
-    """Permissions of the file that is there, or those of any new file."""
-    try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return NEW_FILE_MODE & ~mask
-
-
 def _keep(path: Path) -> None:
-    """Give the present file its second name; at no time is the first one missing."""
-    spare = path.with_name(f".{path.name}.{os.getpid()}.kept")
-    _remove(spare)
+    """Give the present model its second name; at no time is the first one missing."""
+    if not path.exists() or not holds(path, MODEL):
+        return
+    spare = _linked(path) or _copied(path)
     try:
-        try:
-            os.link(path, spare)
-        except OSError:  # a file system without links
-            shutil.copy2(path, spare)
         os.replace(spare, previous(path))
     finally:
-        _remove(spare)
+        remove(spare)
 
 
-def _remove(path: str | Path) -> None:
-    """Delete a file if it is there."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+def _linked(path: Path) -> str | None:
+    """A link to a file under a name that nobody can foresee; None where there are no links."""
+    spare = path.with_name(f"{part_of(path)}{secrets.token_hex(8)}.kept")
+    with contextlib.suppress(OSError):
+        os.link(path, spare)
+        return str(spare)
+    return None
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Delete what killed processes left of earlier writes; one that still writes is younger."""
-    oldest = time.time() - ABANDONED
-    with contextlib.suppress(OSError):  # they are in nobody's way
-        for part in path.parent.glob(f"{glob.escape(_part(path))}*.part"):
-            if part.stat().st_mtime < oldest:
-                _remove(part)
-
-
-def _part(path: Path) -> str:
-    """How the name of a file begins that is not whole yet."""
-    return f".{path.name}."
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the renaming itself survive a power cut, where folders can be flushed."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
+def _copied(path: Path) -> str:
+    """A copy of a file, in a new file."""
+    handle, spare = tempfile.mkstemp(prefix=part_of(path), suffix=".part", dir=path.parent)
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        with open(handle, "wb") as copy, path.open("rb") as file:
+            shutil.copyfileobj(file, copy)
+        shutil.copymode(path, spare)
+    except BaseException:
+        remove(spare)
+        raise
+    return spare
