@@ -114,7 +114,7 @@ def test_demo_explains_a_picture_that_cannot_be_written_in_the_end(
     def full_disk(*_: Any) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     result = okspca("demo", "--rows", "100", "--out", str(tmp_path / "picture.png"))
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1

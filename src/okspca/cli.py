@@ -11,16 +11,17 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
-from okspca import __version__, reproduce
+from okspca import __version__, outputs, reproduce
 from okspca.commands.advise import advise
 from okspca.commands.fit import fit
 from okspca.commands.inspect import inspect
 from okspca.commands.merge import merge
 from okspca.commands.plot import plot
 from okspca.commands.report import report
+from okspca.commands.stopping import INTERRUPTED, stop
 from okspca.commands.transform import transform
+from okspca.printable import printable
 
-INTERRUPTED = 130
 SHOW_CURSOR = b"\x1b[?25h"
 
 # Plain messages: an error is one sentence, not a panel around one.
@@ -72,6 +73,11 @@ def _check_out(out: Path) -> Path:
     if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
         message = f"{out} cannot be written; choose another place."
         raise typer.BadParameter(message)
+    try:
+        outputs.check(out, outputs.PNG)
+    except OSError as failure:
+        message = f"{out} cannot be written: {failure.strerror}."
+        raise typer.BadParameter(message) from failure
     return out
 
 
@@ -110,10 +116,11 @@ def _demo(rows: int, out: Path, seed: int) -> None:
         console.print("The picture needs matplotlib: pip install 'okspca[plot]'", markup=False)
         return
     try:
-        out.write_bytes(picture.draw(result))
+        outputs.write(out, picture.draw(result), outputs.PNG)
     except OSError as error:
-        _stop(f"The picture could not be written to {out}: {error.strerror}.", 1)
-    console.print(f"The embedding and the quality over time are drawn in {out}", markup=False)
+        stop(f"The picture could not be written to {out}: {error.strerror}.")
+    place = printable(out)
+    console.print(f"The embedding and the quality over time are drawn in {place}", markup=False)
 
 
 @app.command()
@@ -140,9 +147,11 @@ def bench(
     """Measure speed and quality beside the paper's services and other libraries."""
     before = signal.signal(signal.SIGINT, _leave)
     try:
+        if out is not None:
+            outputs.check_folder(out)
         _bench(cases or [], repeats, quick, out, memory)
     except OSError as error:
-        _stop(f"{out} could not be written: {error.strerror}.", 1)
+        stop(f"{error.filename or out} could not be written: {error.strerror}.")
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -176,10 +185,9 @@ def warm(
     finally:
         signal.signal(signal.SIGINT, before)
     if done.folder is None:
-        _stop(
+        stop(
             "No cache folder can be written, so every process will compile for itself; "
-            "set NUMBA_CACHE_DIR to a folder that can be.",
-            1,
+            "set NUMBA_CACHE_DIR to a folder that can be."
         )
 
 
@@ -192,9 +200,3 @@ def _leave(*_: object) -> NoReturn:
         os.write(1, SHOW_CURSOR)
     os.write(2, b"\nInterrupted before the end.\n")
     os._exit(INTERRUPTED)
-
-
-def _stop(sentence: str, code: int) -> NoReturn:
-    """Say one sentence on standard error and exit."""
-    print(sentence, file=sys.stderr)
-    raise typer.Exit(code)

@@ -1,10 +1,11 @@
 """Embed rows of files with a saved model and write them to a file, in bounded memory."""
 
-import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from pyarrow import csv, ipc, parquet
 from okspca.columns import check_present, inputs_of
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
+from okspca.outputs import STANDARD, is_null, replacing
 from okspca.state.streams import StreamRecord
 from okspca.streams import format_of
 
@@ -38,40 +40,52 @@ def embedded(
     return pa.table(found)
 
 
-def write(out: Path, tables: Iterable[pa.Table]) -> int:
-    """Write tables to a new file, which appears only when it is whole; return the rows."""
+def format_for(out: Path) -> str:
+    """Tell the format of a result: CSV for standard output, else what its ending says."""
+    if str(out) == STANDARD or is_null(out):
+        return "csv"
     kind = format_of(str(out))
     if kind not in WRITERS or out.suffix == ".gz":
         message = f"{out} cannot be written; let it end in .csv, .tsv, .parquet or .arrow."
         raise DataError(message)
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
-    rows, found = 0, iter(tables)
+    return kind
+
+
+def write(out: Path, tables: Iterable[pa.Table], inputs: Iterable[str] = ()) -> int:
+    """Write tables to a new file, which appears only when it is whole; return the rows."""
+    kind, found = format_for(out), iter(tables)
     first = next(found, None)
     if first is None:
         message = "The input holds no rows."
         raise DataError(message)
-    try:
-        with _writer(kind, part, first.schema) as writer:
-            writer.write_table(first)
-            rows += first.num_rows
-            for table in found:
-                writer.write_table(table)
-                rows += table.num_rows
-        os.replace(part, out)
-    finally:
-        part.unlink(missing_ok=True)
+    rows = 0
+    with _opened(out, inputs) as file, _writer(kind, file, first.schema) as writer:
+        for table in chain([first], found):
+            writer.write_table(table)
+            rows += table.num_rows
     return rows
 
 
 @contextmanager
-def _writer(kind: str, part: Path, schema: pa.Schema) -> Iterator[Any]:
+def _opened(out: Path, inputs: Iterable[str]) -> Iterator[IO[bytes]]:
+    """Open the result for writing."""
+    if str(out) != STANDARD:
+        with replacing(out, inputs=inputs) as file:
+            yield file
+        return
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _writer(kind: str, file: IO[bytes], schema: pa.Schema) -> Iterator[Any]:
     """Open a writer of a format."""
     if kind == "parquet":
-        writer: Any = parquet.ParquetWriter(part, schema)
+        writer: Any = parquet.ParquetWriter(file, schema)
     elif kind == "arrow":
-        writer = ipc.new_file(part, schema)
+        writer = ipc.new_file(file, schema)
     else:
         options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",")
-        writer = csv.CSVWriter(part, schema, write_options=options)
+        writer = csv.CSVWriter(file, schema, write_options=options)
     with writer:
         yield writer

@@ -104,14 +104,18 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
             raise DataError(message) from failure
         if evaluation is not None:
             evaluation = after_learning(model, evaluation, tested, y)
-    found = record._replace(
+    return record._replace(
         rows_read=record.rows_read + n,
         rows_skipped=record.rows_skipped + n - len(X),
         values_imputed=record.values_imputed + imputed,
         evaluation=evaluation,
     )
-    is_due = not record.history or found.rows_read >= HISTORY_STEP * record.history[-1].rows
-    return with_moment(model, found) if is_due else found
+
+
+def noted(model: OKSPCA, record: StreamRecord) -> StreamRecord:
+    """Note how things stand, where that is due."""
+    is_due = not record.history or record.rows_read >= HISTORY_STEP * record.history[-1].rows
+    return with_moment(model, record) if is_due else record
 
 
 def with_moment(model: OKSPCA, record: StreamRecord) -> StreamRecord:

@@ -20,7 +20,7 @@ from okspca.pipeline import Pipeline
 from okspca.relevance import relevance
 from okspca.samples import Sample, read_sample, usable_inputs
 from okspca.state.streams import StreamRecord
-from okspca.streams import Reading
+from okspca.streams import Reading, expanded
 
 DRAWN_ROWS, RELEVANCE_ROWS = 3000, 2000
 
@@ -32,6 +32,8 @@ class Portrait(NamedTuple):
     model: OKSPCA
     record: StreamRecord | None
     sample: Sample | None
+    #: Files that were read for it.
+    inputs: tuple[str, ...] = ()
 
     @property
     def classes(self) -> bool:
@@ -69,11 +71,11 @@ def open_portrait(path: Path, inputs: list[str], reading: Reading, most_rows: in
         if inputs:
             message = f"{path} does not know its columns; only `okspca fit` notes them."
             raise DataError(message)
-        return Portrait(path, model, None, None)
+        return Portrait(path, model, None, None, (str(path),))
     classes = model.task_ == CLASSIFICATION
     found = inputs or usable_inputs(record)
     sample = read_sample(record, found, reading, classes, most_rows) if found else None
-    return Portrait(path, model, record, sample)
+    return Portrait(path, model, record, sample, (str(path), *expanded(found)))
 
 
 def _spectrum(pipeline: Pipeline) -> Floats:

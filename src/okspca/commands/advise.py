@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from okspca.commands.options import Debug
-from okspca.commands.stopping import one_sentence, stop
+from okspca.commands.stopping import one_sentence, say, stop
+from okspca.printable import printable
 
 MOST_ROWS, FEWEST_ROWS = 8192, 100
 WIDTH = 80
@@ -87,7 +88,7 @@ def _show(advice: Any, findings: list[Any], wish: Any, source: str, *, as_json: 
     best = findings[0]
     suits = best.suits(wish, rank)
     if as_json:
-        typer.echo(json.dumps([_numbers(f, wish, rank) for f in findings]))
+        say(json.dumps([_numbers(f, wish, rank) for f in findings]))
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("service")
@@ -105,7 +106,7 @@ def _show(advice: Any, findings: list[Any], wish: Any, source: str, *, as_json: 
             "yes" if finding.suits(wish, rank) else "no",
         )
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    told = f"Measured on {source}, a request every {wish.every} rows:"
+    told = f"Measured on {printable(source)}, a request every {wish.every} rows:"
     console.print(told, markup=False, soft_wrap=True)
     console.print(table)
     if suits:

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
+
+from okspca.commands.stopping import say
+from okspca.outputs import is_null
 
 EVERY_SECONDS = 0.5
 #: An error bar takes dozens of factorisations, so it is renewed less often.
@@ -49,7 +51,7 @@ class Progress:
         self._shown = now
         told = self._state(rows, numbers, now - self._error_bar_at >= ERROR_BAR_SECONDS)
         if self._as_json and not self._quiet:
-            typer.echo(json.dumps({"event": "progress", **told}))
+            say(json.dumps({"event": "progress", **told}))
         elif self._live is not None:
             if not self._live.is_started:
                 self._live.start()
@@ -63,10 +65,11 @@ class Progress:
             return
         told = self._state(rows, numbers, True) | {"seconds_left": None}
         if self._as_json:
-            typer.echo(json.dumps({"event": "done", "out": str(out), **told}))
+            say(json.dumps({"event": "done", "out": str(out), **told}))
             return
-        typer.echo(fitted_line(told, 10_000))
-        typer.echo(f"The model is in {out}; see it with: okspca inspect {out}")
+        say(fitted_line(told, 10_000))
+        if not is_null(out):
+            say(f"The model is in {out}; see it with: okspca inspect {out}")
 
     def close(self) -> None:
         """Give the terminal back, however the run ended."""

@@ -1,15 +1,19 @@
 """`okspca fit`: learn from files or a pipe, with checkpoints, in bounded memory."""
 
+import io
+import os
+import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
 from okspca.commands.display import Progress
 from okspca.commands.interruption import Interruption
-from okspca.commands.options import Debug, Delimiter, Format, Quiet
-from okspca.commands.stopping import one_sentence, stop
+from okspca.commands.options import Debug, Delimiter, Force, Format, Quiet
+from okspca.commands.stopping import WRONG_COMMAND, one_sentence, stop
+from okspca.outputs import STANDARD
 
 
 def _rows_or_seconds(value: str | None) -> tuple[int, float]:
@@ -64,6 +68,7 @@ def fit(
         str | None, typer.Option(metavar="ROWS|SECONDSs", help="Save on the way, as 100000 or 30s.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from --out.")] = False,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Progress as JSON lines.")] = False,
     debug: Debug = False,
@@ -88,10 +93,20 @@ def fit(
     try:
         with one_sentence(debug):
             run = import_module("okspca.commands.fit_run").FitRun(out, progress, interruption)
-            run.start(parameters, missing, resume=resume, evaluate=evaluate)
-            run.open(inputs, file_format, delimiter, target)
+            with one_sentence(debug, WRONG_COMMAND):
+                run.start(parameters, missing, evaluate=evaluate, force=force)
+            run.check_place(inputs)
+            if resume:
+                run.resume()
+            run.open(file_format, delimiter, target)
             run.choose(columns, drop or [], one_hot, dates)
             run.learn(every)
+    except typer.Exit as ended:
+        if STANDARD in inputs and _is_of_the_system(sys.stdin):
+            # A thread may wait for a silent pipe, and an orderly exit would wait for it.
+            progress.close()
+            os._exit(ended.exit_code)
+        raise
     finally:
         progress.close()
         interruption.restore()
@@ -103,3 +118,11 @@ def _number_or_word(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def _is_of_the_system(file: TextIO) -> bool:
+    """Whether there is a real file or pipe behind a stream, not something in memory."""
+    try:
+        return file.fileno() >= 0
+    except io.UnsupportedOperation:
+        return False

@@ -1,9 +1,9 @@
 """One run of `okspca fit`: open, choose, learn, save.  Needs pyarrow."""
 
 import os
-import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,14 +15,17 @@ from okspca import fitting, streams
 from okspca.columns import CATEGORY_ROWS, chosen_columns, encodings_of, input_names
 from okspca.commands.display import Progress
 from okspca.commands.interruption import Interruption
-from okspca.commands.stopping import INTERRUPTED, stop
-from okspca.errors import DataError
+from okspca.commands.options import REMEDY
+from okspca.commands.stopping import stop
+from okspca.errors import DataError, StateError
 from okspca.estimators import OKSPCA
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.saving import load_model, save_model
+from okspca.outputs import STANDARD, is_null
 from okspca.reading_ahead import read_ahead
 from okspca.standing import numbers_of
 from okspca.state.evaluations import Evaluation
+from okspca.state.files import MODEL, check_place
 from okspca.state.streams import MISSING, StreamRecord
 
 FEWEST_ROWS = 2
@@ -35,32 +38,44 @@ class FitRun:
         self.out, self.progress, self.interruption = out, progress, interruption
         self.record: StreamRecord | None = None
         self.position = streams.Position()
+        self.inputs: tuple[str, ...] = ()
+        self.force, self.saved_rows = False, 0
 
     def start(
-        self, parameters: dict[str, Any], missing: str, *, resume: bool, evaluate: bool
+        self, parameters: dict[str, Any], missing: str, *, evaluate: bool, force: bool = False
     ) -> None:
-        """Make the model, or load the checkpoint."""
+        """Make the model; what is wrong here is wrong on the command line."""
         self.model, self.missing, self.evaluate = OKSPCA(**parameters), missing, evaluate
+        self.force = force
         check_parameters(self.model)
         if missing not in MISSING:
             _refuse(f"--missing {missing} is not known; give raise, skip or impute.")
+        if str(self.out) == STANDARD:
+            _refuse("A model cannot be written to standard output; name a file with --out.")
+
+    def check_place(self, inputs: list[str]) -> None:
+        """Refuse a place where the model must not or cannot be written, before any work."""
+        self.inputs = streams.expanded(inputs)
         if not self.out.parent.is_dir():
             _refuse(f"{self.out.parent} is not a folder; create it or choose another --out.")
         if self.out.is_dir() or not os.access(self.out.parent, os.W_OK):
             _refuse(f"{self.out} cannot be written; choose another --out.")
-        if resume and self.out.exists():
-            model, self.record = load_model(OKSPCA, self.out)
-            if self.record is None:
-                _refuse(f"{self.out} was not written by `okspca fit`; it cannot be resumed.")
-            if model.get_params() != self.model.get_params():
-                _refuse(f"{self.out} was fitted with other options; resume with the same.")
-            self.model = model
+        check_place(self.out, self.inputs, MODEL._replace(remedy=REMEDY), overwrite=self.force)
 
-    def open(
-        self, inputs: list[str], file_format: str | None, delimiter: str | None, target: str
-    ) -> None:
+    def resume(self) -> None:
+        """Go on from the checkpoint, if there is one."""
+        if not self.out.exists() or is_null(self.out):
+            return
+        model, self.record = load_model(OKSPCA, self.out)
+        if self.record is None:
+            _refuse(f"{self.out} was not written by `okspca fit`; it cannot be resumed.")
+        if model.get_params() != self.model.get_params():
+            _refuse(f"{self.out} was fitted with other options; resume with the same.")
+        self.model, self.saved_rows = model, self.record.rows_read
+
+    def open(self, file_format: str | None, delimiter: str | None, target: str) -> None:
         """Open the inputs, and read as many rows as it takes to know their columns."""
-        self.inputs, self.target = streams.expanded(inputs), target
+        self.target = target
         types = {target: pa.float64() if self.model.task == "regression" else None}
         reading = streams.Reading(file_format, types, delimiter)
         self.position = streams.Position(self.inputs)
@@ -101,15 +116,12 @@ class FitRun:
 
     def _learn(self, every: tuple[int, float]) -> None:
         assert self.record is not None
-        saved_rows, saved_at = self.record.rows_read, time.monotonic()
         self.progress.begin(self.position, self.record.rows_read)
-        for block in read_ahead(self._blocks(self.record), lambda: self.interruption.wanted):
-            self.record = fitting.learn(self.model, self.record, block)
-            self.progress.show(self.record.rows_read, self._numbers)
-            by_rows = 0 < every[0] <= self.record.rows_read - saved_rows
-            if by_rows or 0.0 < every[1] <= time.monotonic() - saved_at:
-                self._save()
-                saved_rows, saved_at = self.record.rows_read, time.monotonic()
+        try:
+            self._learn_blocks(self.record, every)
+        except BaseException as failure:
+            self._save_the_rest(failure)
+            raise
         if self.interruption.wanted:
             self._stop_early()
         if self.record.rows_read == self.record.rows_skipped:
@@ -119,6 +131,30 @@ class FitRun:
         self.record = fitting.with_moment(self.model, self.record)
         self._save()
         self.progress.finish(self.record.rows_read, self._numbers, self.out)
+
+    def _learn_blocks(self, record: StreamRecord, every: tuple[int, float]) -> None:
+        """Learn to the end of the inputs, or to an interruption."""
+        saved_at = time.monotonic()
+        for block in read_ahead(self._blocks(record), lambda: self.interruption.wanted):
+            record = self.record = fitting.learn(self.model, record, block)
+            record = self.record = fitting.noted(self.model, record)
+            self.progress.show(record.rows_read, self._numbers)
+            by_rows = 0 < every[0] <= record.rows_read - self.saved_rows
+            if by_rows or 0.0 < every[1] <= time.monotonic() - saved_at:
+                self._save()
+                saved_at = time.monotonic()
+
+    def _save_the_rest(self, failure: BaseException) -> None:
+        """Save the rows since the last checkpoint, and note that with what ends the run."""
+        assert self.record is not None
+        learned = self.record.rows_read - self.record.rows_skipped
+        # Both must have come through the same rows, or a resumed run would learn some twice.
+        is_whole = FEWEST_ROWS <= learned == self.model.n_samples_seen_
+        if is_whole and self.record.rows_read > self.saved_rows:
+            with suppress(StateError):  # the first failure is what is told
+                self._save()
+        if self.saved_rows and not is_null(self.out):
+            failure.add_note(f"{self.saved_rows:,} rows are in {self.out}; go on with --resume.")
 
     def _blocks(self, record: StreamRecord) -> Iterator[fitting.Block]:
         """Rows as numbers, block by block; runs in the reading thread."""
@@ -141,11 +177,7 @@ class FitRun:
         if self.record.rows_read:
             self._save()
             told = f"Interrupted after {self.record.rows_read} rows; go on with --resume."
-        if streams.STANDARD_INPUT in self.inputs:
-            # The reading thread may wait for a silent pipe, and an orderly exit would wait for it.
-            print(told, file=sys.stderr, flush=True)
-            os._exit(INTERRUPTED)
-        stop(told, INTERRUPTED)
+        stop(told, self.interruption.code)
 
     def _numbers(self, with_error_bar: bool) -> dict[str, Any]:
         """What the display shows."""
@@ -153,7 +185,9 @@ class FitRun:
         return numbers_of(self.model, self.record, with_error_bar=with_error_bar)
 
     def _save(self) -> None:
-        save_model(self.model, self.out, self.record)
+        assert self.record is not None
+        save_model(self.model, self.out, self.record, overwrite=self.force)
+        self.saved_rows = self.record.rows_read
 
 
 def _refuse(sentence: str) -> NoReturn:

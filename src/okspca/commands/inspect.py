@@ -4,13 +4,14 @@ import json
 import shutil
 from importlib import import_module
 from pathlib import Path
-from textwrap import fill
+from textwrap import wrap
 from typing import Annotated
 
 import typer
 
 from okspca.commands.options import Debug
-from okspca.commands.stopping import one_sentence
+from okspca.commands.stopping import one_sentence, say
+from okspca.printable import printable
 
 HEADING, WIDTH, NARROWEST = 10, 100, 40
 
@@ -25,7 +26,7 @@ def inspect(
     with one_sentence(debug):
         told = inspection.inspect(model)
         if as_json:
-            typer.echo(json.dumps(told, allow_nan=False))
+            say(json.dumps(told, allow_nan=False))
             return
         _print(model, inspection.lines(told))
 
@@ -33,7 +34,9 @@ def inspect(
 def _print(model: Path, lines: list[tuple[str, str]]) -> None:
     """Print headings and lines, broken to the width of the terminal."""
     width = max(shutil.get_terminal_size((WIDTH, 1)).columns, NARROWEST)
-    typer.echo(str(model))
+    say(str(model))
     for heading, line in lines:
         first, rest = f"  {heading:<{HEADING}}", " " * (HEADING + 2)
-        typer.echo(fill(line, width, initial_indent=first, subsequent_indent=rest))
+        shown = wrap(printable(line), width, initial_indent=first, subsequent_indent=rest)
+        for part in shown or [first]:
+            say(part)

@@ -6,22 +6,29 @@ from typing import Annotated, Any
 
 import typer
 
-from okspca.commands.options import Debug, Quiet
-from okspca.commands.stopping import one_sentence, stop
+from okspca.commands.options import REMEDY, Debug, Force, Quiet
+from okspca.commands.stopping import WRONG_COMMAND, one_sentence, say, stop
+from okspca.outputs import STANDARD, is_null
 
 
 def merge(
     models: Annotated[list[Path], typer.Argument(help="Two or more saved models.")],
     out: Annotated[Path, typer.Option(help="Where to write the pooled model.")],
+    force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Pool models with the same options that were fitted to different rows."""
     if len(models) < 2:
-        stop("Give at least two models to pool.", 2)
+        stop("Give at least two models to pool.", WRONG_COMMAND)
+    if str(out) == STANDARD:
+        stop("A model cannot be written to standard output; name a file.", WRONG_COMMAND)
     saving = import_module("okspca.estimators.saving")
     kind = import_module("okspca.estimators").OKSPCA
     with one_sentence(debug):
+        files = import_module("okspca.state.files")
+        kept = files.MODEL._replace(remedy=REMEDY)
+        files.check_place(out, models, kept, overwrite=force)
         pooled, record = saving.load_model(kind, models[0])
         for path in models[1:]:
             other, theirs = saving.load_model(kind, path)
@@ -29,11 +36,10 @@ def merge(
                 stop(f"{path} was fitted to other columns than {models[0]}.")
             pooled.merge(other)
             record = record and _added(record, theirs)
-        saving.save_model(pooled, out, record)
+        saving.save_model(pooled, out, record, overwrite=force)
         if not quiet:
-            typer.echo(
-                f"{len(models)} models of {pooled.n_samples_seen_:,} rows are pooled in {out}"
-            )
+            place = "" if is_null(out) else f" in {out}"
+            say(f"{len(models)} models of {pooled.n_samples_seen_:,} rows are pooled{place}")
 
 
 def _names(record: object) -> object:

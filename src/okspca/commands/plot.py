@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from okspca import outputs
 from okspca.commands.options import Debug, Delimiter, Format, MostRows, Quiet
-from okspca.commands.stopping import one_sentence, stop
+from okspca.commands.stopping import WRONG_COMMAND, one_sentence, say, stop
 
 KINDS = ("embedding", "spectrum", "quality", "relevance")
 ENDINGS = ("png", "svg", "pdf")
@@ -37,14 +38,15 @@ def plot(
     kinds = tuple(only or KINDS)
     for kind in kinds:
         if kind not in KINDS:
-            stop(f"--only {kind} is not known; give one of {', '.join(KINDS)}.", 2)
+            stop(f"--only {kind} is not known; give one of {', '.join(KINDS)}.", WRONG_COMMAND)
     if ending not in ENDINGS:
-        stop(f"--ending {ending} is not known; give one of {', '.join(ENDINGS)}.", 2)
+        stop(f"--ending {ending} is not known; give one of {', '.join(ENDINGS)}.", WRONG_COMMAND)
     try:
         portraits, style = (import_module(f"okspca.{n}") for n in ("portrait", "pictures.style"))
     except ImportError:
         stop(NEEDS)
     with one_sentence(debug), warnings.catch_warnings():
+        outputs.check_folder(out)
         warnings.simplefilter("ignore", import_module("okspca.errors").RankWarning)
         reading = import_module("okspca.streams").Reading(file_format, {}, delimiter)
         portrait = portraits.open_portrait(model, inputs or [], reading, rows)
@@ -55,8 +57,8 @@ def plot(
                 stop(f"The picture {kind!r} needs rows: name the input files after the model.")
             if figure is not None:
                 path = out / f"{kind}.{ending}"
-                path.write_bytes(style.file_of(figure, ending))
+                outputs.write(path, style.file_of(figure, ending), inputs=portrait.inputs)
                 if not quiet:
-                    typer.echo(str(path))
+                    say(str(path))
             elif not quiet:
-                typer.echo(f"{kind}: left out, since no rows are at hand; name the input files.")
+                say(f"{kind}: left out, since no rows are at hand; name the input files.")

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from okspca import outputs
 from okspca.commands.options import Debug, Delimiter, Format, MostRows, Quiet
 from okspca.commands.plot import NEEDS
-from okspca.commands.stopping import one_sentence, stop
+from okspca.commands.stopping import one_sentence, say, stop
+from okspca.outputs import STANDARD
 
 
 def report(
@@ -17,7 +19,9 @@ def report(
         list[str] | None,
         typer.Argument(help="Rows to show; those it was fitted to by default, if still there."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where to write the page.")] = Path("report.html"),
+    out: Annotated[
+        Path, typer.Option(help="Where to write the page, or - for standard output.")
+    ] = Path("report.html"),
     rows: MostRows = 100_000,
     file_format: Format = None,
     delimiter: Delimiter = None,
@@ -30,9 +34,19 @@ def report(
     except ImportError:
         stop(NEEDS)
     with one_sentence(debug):
+        _check_place(out, [str(model), *(inputs or [])])
         reading = import_module("okspca.streams").Reading(file_format, {}, delimiter)
         portrait = portraits.open_portrait(model, inputs or [], reading, rows)
         text = reports.report(portrait)
-        out.write_text(text, encoding="utf-8")
-        if not quiet:
-            typer.echo(f"The report is in {out}")
+        if str(out) == STANDARD:
+            typer.echo(text, nl=False)
+            return
+        outputs.write(out, text, outputs.HTML, portrait.inputs)
+        if not quiet and not outputs.is_null(out):
+            say(f"The report is in {out}")
+
+
+def _check_place(out: Path, inputs: list[str]) -> None:
+    """Refuse a place where the page must not be written, before any work."""
+    if str(out) != STANDARD:
+        outputs.check(out, outputs.HTML, inputs)
