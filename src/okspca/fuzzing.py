@@ -22,6 +22,7 @@ import numpy as np
 import typer
 from numpy.random import RandomState
 
+from okspca import outputs
 from okspca.errors import StateError
 from okspca.estimators import OKSPCA
 from okspca.estimators.saving import model_bytes
@@ -159,7 +160,7 @@ def main(
             "peak_bytes": tally.peak,
             "largest_share_of_limit": round(tally.nearest, 4),
         }
-        out.write_text(json.dumps(summary, indent=2) + "\n")
+        outputs.write(out, json.dumps(summary, indent=2) + "\n")
     raise typer.Exit(0 if tally.is_clean else 1)
 
 

@@ -28,7 +28,7 @@ import typer
 from numpy.random import RandomState
 from pyarrow import csv
 
-from okspca import killed
+from okspca import killed, outputs
 from okspca.errors import StateError
 from okspca.estimators import OKSPCA
 from okspca.estimators.saving import load_model
@@ -224,7 +224,7 @@ def main(
             "failures": tally.failures,
         }
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(summary, indent=2) + "\n")
+        outputs.write(out, json.dumps(summary, indent=2) + "\n")
     raise typer.Exit(0 if tally.is_clean else 1)
 
 

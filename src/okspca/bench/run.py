@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
+from okspca import outputs
 from okspca.bench.cells import Cell
 from okspca.bench.limits import measure_limits
 from okspca.bench.limits import table as limits_table
@@ -17,6 +18,7 @@ from okspca.bench.measure import Timed, measure
 from okspca.bench.memory import MemoryPoint, explained, stream_and_watch
 from okspca.bench.ratios import Ratio, ratios_of
 from okspca.bench.report import grids, setting
+from okspca.printable import printable
 from okspca.progress import progress
 
 NO_MATPLOTLIB = "The pictures need matplotlib: pip install 'okspca[plot]'"
@@ -66,7 +68,7 @@ def run(
         write_csv(out / "ratios.csv", flat(ratios))
         write_csv(out / "limits.csv", [asdict(limit) for limit in limits])
         text = [setting(repeats, quick=quick), "", *(grid.markdown(level=2) for grid in tables)]
-        (out / "table.md").write_text("\n".join(text), encoding="utf-8")
+        outputs.write(out / "table.md", "\n".join(text))
         drawn(
             out,
             console,
@@ -115,7 +117,7 @@ def flat(ratios: list[Ratio]) -> list[dict[str, Any]]:
 
 def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write flat rows; what is None becomes empty."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with outputs.replacing_text(path) as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
@@ -130,5 +132,5 @@ def drawn(out: Path, console: Console, **parts: Any) -> None:
         return
     for name, values in parts.items():
         if values:
-            (out / f"{name}.png").write_bytes(getattr(picture, f"draw_{name}")(values))
-    console.print(f"Rows, tables and pictures are in {out}", markup=False)
+            outputs.write(out / f"{name}.png", getattr(picture, f"draw_{name}")(values))
+    console.print(f"Rows, tables and pictures are in {printable(out)}", markup=False)

@@ -13,7 +13,11 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from okspca import outputs
+
 TIMEOUT_SECONDS = 60.0
+#: Checked by its digest already; another process may have fetched the same meanwhile.
+DOWNLOADED = outputs.Kind("a data file", lambda _: True)
 
 
 class DataFileError(OSError):
@@ -114,6 +118,5 @@ def _download(file: DataFile) -> Path:
     _check(contents, file, file.url)
     cache = folders()[-1]
     cache.mkdir(parents=True, exist_ok=True)
-    partial = cache / f"{file.name}.part-{os.getpid()}"
-    partial.write_bytes(contents)
-    return partial.replace(cache / file.name)
+    outputs.write(cache / file.name, contents, DOWNLOADED)
+    return cache / file.name

@@ -25,6 +25,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from okspca import outputs
+
 
 class Verdict(StrEnum):
     """What became of a published number.
@@ -282,7 +284,7 @@ def agreement(lines: Iterable[Comparison]) -> tuple[int, int]:
 def write_comparison(path: Path, lines: Sequence[Comparison]) -> None:
     """Write `comparison.csv`."""
     names = [field.name for field in fields(Comparison)]
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with outputs.replacing_text(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)
         for line in lines:

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from okspca import outputs
+
 Row = dict[str, Any]
 
 
@@ -45,6 +47,7 @@ class RowFile:
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         self.path = path
+        outputs.check(path)
         self.settings = json.loads(json.dumps(dict(settings)))
         self._lines: dict[str, Row] = {}
         if path.exists():
@@ -82,9 +85,9 @@ class RowFile:
         """Take over what is there; cut off a line that was not finished."""
         text = self.path.read_text(encoding="utf-8")
         whole = text[: text.rfind("\n") + 1]
+        lines = list(_parsed(whole))  # first, so that a file of something else is left as it is
         if whole != text:
-            self.path.write_text(whole, encoding="utf-8")
-        lines = list(_parsed(whole))
+            outputs.write(self.path, whole)
         if not lines:
             self._append({"settings": self.settings})
             return

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.provenance import command_line
 
 PARTS = ("equal", "turns", "scale", "spark", "merge", "sparse")
@@ -39,7 +41,8 @@ def command(
     console = Console(width=None if sys.stdout.isatty() else 140)
     told = command_line(sys.argv)
     try:
+        outputs.check_folder(out)
         study.run(out, console, command=told, parts=parts, quick=quick)
     except (OSError, ValueError) as error:
-        typer.echo(f"The study cannot go on: {error}", err=True)
+        typer.echo(printable(f"The study cannot go on: {error}"), err=True)
         raise typer.Exit(1) from error

@@ -8,6 +8,8 @@ from statistics import median
 
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.distributed.plan import plan
 from okspca.studies.page import Code, Part, Picture, Section, page
 from okspca.studies.provenance import as_lines, provenance
@@ -30,13 +32,13 @@ def report(rows: list[Row], out: Path, console: Console, command: str) -> None:
     by_part = _provenance(out, rows, command)
     text = [*(f"{part}\n\n{as_lines(lines)}\n" for part, lines in by_part.items())]
     text += [table.markdown() for table in tables]
-    (out / "tables.md").write_text("\n".join(text), encoding="utf-8")
+    outputs.write(out / "tables.md", "\n".join(text))
     sections = [Section("How it was made", [Code("\n".join(text[: len(by_part)]))])]
     sections += [Section("Tables", tables), *_figures(rows, out)]
-    (out / "index.html").write_text(page("Many processes", LEAD, sections), encoding="utf-8")
+    outputs.write(out / "index.html", page("Many processes", LEAD, sections))
     for table in tables:
         console.print(table.rich())
-    console.print(f"Rows, tables, figures and index.html are in {out}", markup=False)
+    console.print(f"Rows, tables, figures and index.html are in {printable(out)}", markup=False)
 
 
 def equality(rows: list[Row]) -> Table:
@@ -145,7 +147,7 @@ TABLES = {
 def _write_csv(path: Path, table: Table) -> None:
     """Write a table for the pages; they show also which parts were not run."""
     blank = ("not run", *["–"] * (len(table.header) - 1))
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with outputs.replacing_text(path) as file:
         csv.writer(file, lineterminator="\n").writerows([table.header, *(table.rows or [blank])])
 
 
@@ -163,7 +165,7 @@ def _figures(rows: list[Row], out: Path) -> list[Section]:
         own = [row for row in rows if row["part"] == name]
         if own:
             png = draw(own)
-            (out / f"{name}.png").write_bytes(png)
+            outputs.write(out / f"{name}.png", png)
             parts.append(Picture(png, caption))
     return [Section("Figures", parts)] if parts else []
 
@@ -175,5 +177,5 @@ def _provenance(out: Path, rows: list[Row], command: str) -> dict[str, dict[str,
     parts = dict.fromkeys(row["part"] for row in rows)
     made = {part: provenance(command, jobs=2 if part in ENGINES else 1) for part in parts}
     found = {part: known.get(part, made[part]) for part in parts}
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    outputs.write(path, json.dumps(found, indent=1) + "\n")
     return found

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.drift.run import FINE, LOOK_EVERY, METHODS
 from okspca.studies.drift.setting import SCENARIOS, WINDOW
 from okspca.studies.page import Code, Picture, Section, page
@@ -31,15 +33,15 @@ def report(rows: list[Row], out: Path, console: Console, told: dict[str, str]) -
     """Write tables, figure and page, and print the main table."""
     tables = [recovery(rows), alarms(rows)]
     text = [as_lines(told), "", *(table.markdown() for table in tables)]
-    (out / "tables.md").write_text("\n".join(text), encoding="utf-8")
+    outputs.write(out / "tables.md", "\n".join(text))
     sections = [Section("How it was made", [Code(as_lines(told))]), Section("Tables", tables)]
     png = _picture(rows)
     if png is not None:
-        (out / "drift.png").write_bytes(png)
+        outputs.write(out / "drift.png", png)
         sections.insert(1, Section("Figure", [Picture(png, CAPTION)]))
-    (out / "index.html").write_text(page("Drift", LEAD, sections), encoding="utf-8")
+    outputs.write(out / "index.html", page("Drift", LEAD, sections))
     console.print(tables[0].rich())
-    console.print(f"Rows, tables, figure and index.html are in {out}", markup=False)
+    console.print(f"Rows, tables, figure and index.html are in {printable(out)}", markup=False)
 
 
 def recovery(rows: list[Row]) -> Table:

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.provenance import command_line
 
 
@@ -28,7 +30,8 @@ def command(
     study = import_module("okspca.studies.population.run")
     console = Console(width=None if sys.stdout.isatty() else 140)
     try:
+        outputs.check_folder(out)
         study.run(out, console, command=command_line(sys.argv), jobs=jobs, quick=quick)
     except (OSError, ValueError) as error:
-        typer.echo(f"{out} cannot be used: {error}", err=True)
+        typer.echo(printable(f"{out} cannot be used: {error}"), err=True)
         raise typer.Exit(1) from error

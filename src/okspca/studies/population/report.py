@@ -6,6 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.comparison import Comparison, agreement, write_comparison
 from okspca.studies.page import Code, Part, Picture, Section, comparison_table, page
 from okspca.studies.population.summary import comparison, is_complete, tables
@@ -31,16 +33,13 @@ def write_report(out: Path, rows: Sequence[Row], told: dict[str, str], console: 
     lines, made, pictures = comparison(rows), tables(rows), draw(out, rows, console)
     write_comparison(out / "comparison.csv", lines)
     compared = comparison_table("Published numbers beside ours", lines)
-    (out / "index.html").write_text(
-        page(TITLE, LEAD, _sections(made, compared, pictures, told)), encoding="utf-8"
-    )
-    (out / "README.md").write_text(
-        _markdown([compared, *made], pictures, lines, told), encoding="utf-8"
-    )
+    outputs.write(out / "index.html", page(TITLE, LEAD, _sections(made, compared, pictures, told)))
+    outputs.write(out / "README.md", _markdown([compared, *made], pictures, lines, told))
     for table in (made[0], compared, made[-1]):
         console.print(table.rich())
     agreed, ran = agreement(lines)
-    console.print(f"{agreed} of {ran} published numbers agree. All of it: {out / 'index.html'}")
+    place = printable(out / "index.html")
+    console.print(f"{agreed} of {ran} published numbers agree. All of it: {place}", markup=False)
     if not is_complete(rows):
         console.print("This was a quick run on a few seeds: it only shows that everything works.")
 
@@ -55,7 +54,7 @@ def draw(out: Path, rows: Sequence[Row], console: Console) -> dict[str, Picture]
     pictures = {}
     for name, caption in FIGURES.items():
         png = getattr(drawing, f"{name}_figure")(rows)
-        (out / f"{name}.png").write_bytes(png)
+        outputs.write(out / f"{name}.png", png)
         pictures[name] = Picture(png, caption)
     return pictures
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from okspca import outputs
 from okspca.numerics.arrays import Floats
+from okspca.printable import printable
 from okspca.studies.page import Code, Picture, Section, page
 from okspca.studies.prediction.beyond import EVERYTHING, GOALS, TRUE_INPUTS, VARIANTS, Goal
 from okspca.studies.prediction.results import Results
@@ -31,21 +33,21 @@ def render_beyond(results: Results, out: Path, console: Console, told: dict[str,
     """Write tables, figure and page, and print the main table."""
     tables = [goals(results), ablation(results), relevance_table(results)]
     scores = [row for row in results.rows if row["kind"] == "score"]
-    with (out / "scores.csv").open("w", newline="", encoding="utf-8") as file:
+    with outputs.replacing_text(out / "scores.csv") as file:
         writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(scores)
     text = [as_lines(told), "", *(table.markdown() for table in tables)]
-    (out / "tables.md").write_text("\n".join(text), encoding="utf-8")
+    outputs.write(out / "tables.md", "\n".join(text))
     sections = [Section("How it was made", [Code(as_lines(told))]), Section("Tables", tables)]
     png = _picture(results)
     if png is not None:
-        (out / "relevance.png").write_bytes(png)
+        outputs.write(out / "relevance.png", png)
         sections.insert(1, Section("Which inputs matter", [Picture(png, CAPTION)]))
     html = page("Past the paper", LEAD, sections)
-    (out / "index.html").write_text(html, encoding="utf-8")
+    outputs.write(out / "index.html", html)
     console.print(tables[0].rich())
-    console.print(f"Rows, tables, figure and index.html are in {out}", markup=False)
+    console.print(f"Rows, tables, figure and index.html are in {printable(out)}", markup=False)
 
 
 def goals(results: Results) -> Table:

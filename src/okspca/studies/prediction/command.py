@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.provenance import command_line
 
 INTERRUPTED = 130
@@ -54,9 +56,10 @@ def command(
         plan = study.planned(tasks or [], seeds, quick=quick)
         run = study.reproduce_beyond if beyond else study.reproduce
         folder = out or Path("results") / ("beyond" if beyond else "prediction")
+        outputs.check_folder(folder)
         run(plan, folder, console, jobs=jobs, command=command_line(sys.argv))
     except (OSError, ValueError) as error:
-        typer.echo(str(error), err=True)
+        typer.echo(printable(error), err=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt as stop:
         typer.echo("Interrupted; the same command goes on from here.", err=True)

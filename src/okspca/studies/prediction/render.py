@@ -6,6 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.comparison import Comparison, Verdict, agreement, write_comparison
 from okspca.studies.page import Code, Part, Picture, Section, comparison_table, page
 from okspca.studies.prediction.compare import compare
@@ -42,14 +44,15 @@ def render(results: Results, out: Path, console: Console, told: dict[str, str]) 
     _write_rows(out / "geometry.csv", GEOMETRY, [r for r in results.rows if r.get("checkpoint")])
     text = [as_lines(told), "", *([QUICK, ""] if results.quick else [])]
     text += [table.markdown() for table in [summary(lines), *tables]]
-    (out / "tables.md").write_text("\n".join(text), encoding="utf-8")
+    outputs.write(out / "tables.md", "\n".join(text))
     html = _page(results, lines, tables, pictures, told)
-    (out / "index.html").write_text(html, encoding="utf-8")
+    outputs.write(out / "index.html", html)
     console.print(summary(lines).rich())
     if results.quick:
         console.print(QUICK, markup=False)
+    place = printable(out)
     console.print(
-        f"Rows, tables, figures, comparison.csv and index.html are in {out}", markup=False
+        f"Rows, tables, figures, comparison.csv and index.html are in {place}", markup=False
     )
 
 
@@ -78,7 +81,7 @@ def _pictures(results: Results, out: Path, console: Console) -> dict[str, bytes]
     tasks = labelled(results)
     drawn = {name: getattr(figures, name)(results, tasks) for name in FIGURES if tasks}
     for name, png in drawn.items():
-        (out / f"{name}.png").write_bytes(png)
+        outputs.write(out / f"{name}.png", png)
     return drawn
 
 
@@ -130,7 +133,7 @@ def _side_by_side(lines: list[Comparison]) -> list[Part]:
 
 def _write_rows(path: Path, names: tuple[str, ...], rows: list[dict[str, object]]) -> None:
     """Write flat rows; what is None becomes empty."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with outputs.replacing_text(path) as file:
         writer = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

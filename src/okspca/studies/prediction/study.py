@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from okspca import outputs
 from okspca.studies.cells import Cell, run_cells
 from okspca.studies.prediction import beyond
 from okspca.studies.prediction.beyond_render import render_beyond
@@ -152,5 +153,5 @@ def _told(
         earlier = json.loads(path.read_text(encoding="utf-8"))["took"] if path.exists() else "?"
         told["took"] = f"{earlier}, then {told['took']}"
         told["resumed"] = f"{resumed} of {of} cells were there from an earlier run"
-    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    outputs.write(path, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
     return told

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.provenance import command_line
 
 INTERRUPTED = 130
@@ -65,9 +67,10 @@ def command(
             passes=passes or [],
             quick=quick,
         )
+        outputs.check_folder(out)
         study.reproduce(plan, out, console, command=command_line(sys.argv))
     except (OSError, ValueError, RuntimeError) as error:
-        typer.echo(str(error), err=True)
+        typer.echo(printable(error), err=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt as stop:
         typer.echo("Interrupted; the same command goes on from here.", err=True)

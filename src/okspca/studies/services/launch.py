@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -59,10 +59,24 @@ def alone() -> Iterator[tuple[int, ...]]:
     except ImportError:  # no such lock on this system: its user sees to it
         yield ()
         return
-    path = Path(tempfile.gettempdir()) / LOCK
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield (file.fileno(),)
+    handle = _lock_file(Path(tempfile.gettempdir()) / LOCK)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield (handle,)
+    finally:
+        os.close(handle)
+
+
+def _lock_file(path: Path) -> int:
+    """Open the file of the lock, which all users share; a link that somebody put there is refused.
+
+    It is only read: to lock it, nobody has to be able to write what belongs to someone else.
+    """
+    while True:
+        with suppress(FileNotFoundError):
+            return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with suppress(FileExistsError):
+            return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, 0o644)
 
 
 def timed_core() -> int | None:

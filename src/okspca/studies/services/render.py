@@ -6,6 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from okspca import outputs
+from okspca.printable import printable
 from okspca.studies.comparison import Comparison, agreement, write_comparison
 from okspca.studies.page import Code, Part, Picture, Section, comparison_table, page
 from okspca.studies.provenance import as_lines
@@ -42,12 +44,12 @@ def render(out: Path, console: Console, *, quick: bool) -> None:
     write_comparison(out / "comparison.csv", lines)
     pictures = draw(out, paper, ours, console)
     parts = sections(paper, ours, lines, found, pictures, out)
-    (out / "index.html").write_text(page(TITLE, LEAD, parts), encoding="utf-8")
+    outputs.write(out / "index.html", page(TITLE, LEAD, parts))
     shown = [part for section in parts[:-1] for part in section.parts if isinstance(part, Table)]
     text = "\n".join(table.markdown() for table in shown)
-    (out / "tables.md").write_text(f"# {TITLE}\n\n{text}", encoding="utf-8")
+    outputs.write(out / "tables.md", f"# {TITLE}\n\n{text}")
     _print(console, paper, lines, found)
-    console.print(f"All of it: {out / 'index.html'}", highlight=False)
+    console.print(f"All of it: {printable(out / 'index.html')}", markup=False, highlight=False)
     if quick:
         console.print("This was a quick run on a few rows: it only shows that everything works.")
 
@@ -79,7 +81,7 @@ def draw(out: Path, paper: Results, ours: Results, console: Console) -> dict[str
     if paper.kind("A0") or ours.kind("A0"):
         drawn["frontier"] = figures.cost_and_error(paper, ours, FRONTIER_SCHEDULES)
     for name, png in drawn.items():
-        (out / f"{name}.png").write_bytes(png)
+        outputs.write(out / f"{name}.png", png)
     return {name: Picture(png, CAPTIONS[name]) for name, png in drawn.items()}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from okspca import outputs
 from okspca.studies.provenance import provenance
 from okspca.studies.rows import OtherSettingsError, Row, RowFile
 
@@ -44,7 +45,8 @@ def keep_trajectories(
     """Write one file per method."""
     folder.mkdir(parents=True, exist_ok=True)
     for method, arrays in found.items():
-        np.savez_compressed(folder / f"{regime}-{seed}-{method}.npz", **arrays)
+        with outputs.replacing(folder / f"{regime}-{seed}-{method}.npz") as file:
+            np.savez_compressed(file, **arrays)
 
 
 def keep_provenance(folder: Path, name: str, command: str, seconds: float) -> None:
@@ -53,7 +55,7 @@ def keep_provenance(folder: Path, name: str, command: str, seconds: float) -> No
     if name != "C":
         told["timed"] = "fresh processes, one at a time, each bound to one core"
     path = folder / f"provenance-{name}.json"
-    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    outputs.write(path, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_provenance(out: Path) -> dict[str, dict[str, str]]:
