@@ -79,7 +79,8 @@ def before_learning(
             mean + (inputs - evaluation.inputs.mean) @ _slopes(evaluation.inputs),
             np.broadcast_to(mean, (len(X), len(mean))),
         )
-    numbers = y if not isinstance(pipeline.target_map, OneHotMap) and y.dtype.kind in "fiu" else np.zeros(1)
+    labels = isinstance(pipeline.target_map, OneHotMap)
+    numbers = y if not labels and y.dtype.kind in "fiu" else np.zeros(1)
     if np.isfinite(X).all() and np.isfinite(numbers).all():  # else learning says what is wrong
         _refuse_too_large(features, inputs, numbers, *predictions)
     return Predicted(features, inputs, predictions)
