@@ -1,10 +1,15 @@
-"""The cache of machine code is renewed when anything that goes into it changes."""
+"""The cache of machine code is the user's own, and renewed when what goes into it changes."""
 
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import numba
 import pytest
 
-from okspca.numerics.caching import PACKAGE, fingerprint
+from okspca.numerics import caching
+from okspca.numerics.caching import PACKAGE, find_folder, fingerprint
 
 FILES = {
     "kernels.py": "from okspca.numbers import TOLERANCE\n\n@compiled\ndef f(x): return x\n",
@@ -34,3 +39,70 @@ def test_files_of_the_package_that_matter(tmp_path: Path, name: str) -> None:
     with (tmp_path / name).open("a") as file:
         file.write("# changed\n")
     assert fingerprint(tmp_path) != before
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
+    """A folder that the user names for caches, and the user's own one; with a mask as on Fedora."""
+    shared, own = tmp_path / "shared", tmp_path / "own"
+    monkeypatch.setitem(vars(numba.config), "CACHE_DIR", str(shared))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
+    monkeypatch.setenv("LOCALAPPDATA", str(own))
+    mask = os.umask(0o002)
+    shared.mkdir(mode=0o755)
+    yield shared, own / "okspca"
+    os.umask(mask)
+
+
+def name() -> str:
+    return f"{caching.PREFIX}{caching.FINGERPRINT}"
+
+
+def test_a_folder_of_ones_own_is_taken(places: tuple[Path, Path]) -> None:
+    shared, _ = places
+    for _ in range(2):
+        assert find_folder() == shared / name()
+    assert (shared / name()).stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions differ")
+@pytest.mark.parametrize("mode", [0o775, 0o707, 0o777])
+def test_a_folder_that_others_can_write_to_is_not_trusted(
+    mode: int, places: tuple[Path, Path]
+) -> None:
+    shared, own = places
+    (shared / name()).mkdir()
+    (shared / name()).chmod(mode)
+    assert find_folder() == own / name()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions differ")
+def test_a_folder_that_others_can_exchange_is_not_trusted(places: tuple[Path, Path]) -> None:
+    shared, own = places
+    shared.chmod(0o777)
+    assert find_folder() == own / name()
+    shared.chmod(0o1777)  # as /tmp: only its owner can rename what is there
+    assert find_folder() == shared / name()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only for root")
+@pytest.mark.parametrize("laid", ["folder", "link"])
+def test_a_folder_of_somebody_else_is_not_trusted(laid: str, places: tuple[Path, Path]) -> None:
+    """Root can write to it all the same."""
+    shared, own = places
+    theirs = shared / (name() if laid == "folder" else "theirs")
+    theirs.mkdir(mode=0o755)
+    os.chown(theirs, 12345, 12345)
+    if laid == "link":
+        (shared / name()).symlink_to(theirs)
+    assert find_folder() == own / name()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions differ")
+def test_the_users_own_folder_is_made_private(places: tuple[Path, Path]) -> None:
+    shared, own = places
+    shared.chmod(0o777)
+    own.mkdir(parents=True)
+    own.chmod(0o775)
+    assert find_folder() == own / name()
+    assert own.stat().st_mode & 0o777 == 0o755

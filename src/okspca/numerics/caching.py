@@ -3,18 +3,20 @@
 A cached kernel contains the code of the kernels it calls and the constants it reads, but Numba
 renews it only when its *own* file changes.  So the cache lives in a folder named after the contents
 of every file that holds kernels and of every file they import from: machine code of an older
-version can never be picked up.  The first place that can be written is taken:
+version can never be picked up.  The first place that can be written, and that nobody else can put
+machine code into, is taken:
 
 1. the folder that ``NUMBA_CACHE_DIR`` names,
 2. ``__pycache__`` in the installed package (unless that variable is set),
 3. ``okspca`` in the user's folder for caches.
 
-Where none can be written, kernels are compiled anew in every process.
+Where there is none, kernels are compiled anew in every process.
 """
 
 import hashlib
 import os
 import re
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -35,6 +37,8 @@ from okspca.numerics.announcing import ANNOUNCER
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PREFIX = "okspca-kernels-"
+#: Permissions of a new cache, and those that let others write.
+PRIVATE, FOR_OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 #: Signs of code that becomes machine code, and of names that it takes from elsewhere.
 HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|overload|register_jitable)\b")
 IMPORTED = re.compile(rb"from okspca\.([\w.]+) import")
@@ -113,14 +117,32 @@ def cache_of(function: Callable[..., object]) -> SharedCache | NoCache:
 
 
 def find_folder() -> Path | None:
-    """Return the first folder for this version of the kernels that can be written."""
+    """Return the first folder for this version of the kernels that can be written and trusted."""
     for parent in _parents():
         folder = parent / f"{PREFIX}{FINGERPRINT}"
         with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
-                return folder
+                if is_trusted(folder):
+                    return folder
     return None
+
+
+def is_trusted(folder: Path) -> bool:
+    """Whether nobody but the user can have put machine code into a folder, or can do so later.
+
+    The folder belongs to the user, and only the user may write to it.  Nobody else may put another
+    in its place: where others can write to the folder around it, names there belong to their owners
+    (as in ``/tmp``).  Whoever can write to the package itself can change the program anyway.
+    """
+    if not hasattr(os, "geteuid"):  # Windows, where folders of the user are private
+        return True
+    status, around = folder.lstat(), folder.parent.stat()
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    if not is_own or status.st_mode & FOR_OTHERS:
+        return False
+    is_fixed = not around.st_mode & FOR_OTHERS or bool(around.st_mode & stat.S_ISVTX)
+    return is_fixed or folder.parent == PACKAGE / "__pycache__"
 
 
 def _parents() -> Iterator[Path]:
@@ -131,9 +153,17 @@ def _parents() -> Iterator[Path]:
     default = {"win32": home / "AppData" / "Local", "darwin": home / "Library" / "Caches"}
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
     if named := os.environ.get(variable):
-        yield Path(named) / "okspca"
+        yield _made_private(Path(named) / "okspca")
     elif home.is_dir():
-        yield default.get(sys.platform, home / ".cache") / "okspca"
+        yield _made_private(default.get(sys.platform, home / ".cache") / "okspca")
+
+
+def _made_private(folder: Path) -> Path:
+    """Make okspca's folder among the user's caches, for the user alone whatever the mask is."""
+    with suppress(OSError):
+        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~FOR_OTHERS)
+    return folder
 
 
 def fingerprint(package: Path) -> str:
