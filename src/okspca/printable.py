@@ -12,7 +12,22 @@ def printable(text: object) -> str:
     >>> print(printable("price\x1b[2J in €"))
     price\x1b[2J in €
     """
-    return "".join(sign if sign.isprintable() else _escaped(sign) for sign in str(text))
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(sign if sign.isprintable() else _escaped(sign) for sign in shown)
+
+
+def printable_lines(text: str) -> str:
+    r"""Do the same to a text of several lines, which stay lines.
+
+    Examples
+    --------
+    >>> print(printable_lines("one\a\ntwo"))
+    one\x07
+    two
+    """
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _escaped(sign: str) -> str:

@@ -6,6 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from okspca.printable import printable
+
 # Okabe and Ito's colours, dark ones first; with the marks, classes differ in a grey print too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9")
 MARKS = ("o", "^", "s", "x", "D", "v", "+", "P", "<", "*", ">", "d")
@@ -38,14 +40,15 @@ def file_of(figure: Figure, ending: str = "png") -> bytes:
 
 
 def shortened(name: str, most: int = 22) -> str:
-    """Cut a long name in its middle.
+    """Cut a long name in its middle; signs that do not print, and formulas, are shown as written.
 
     Examples
     --------
     >>> shortened("a_very_long_name_of_a_column", 13)
     'a_very…column'
     """
-    if len(name) <= most:
-        return name
-    tail = (most - 1) // 2
-    return f"{name[: most - 1 - tail]}…{name[-tail:]}"
+    name = printable(name)
+    if len(name) > most:
+        tail = (most - 1) // 2
+        name = f"{name[: most - 1 - tail]}…{name[-tail:]}"
+    return name.replace("$", r"\$")

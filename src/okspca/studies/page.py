@@ -8,6 +8,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from okspca.printable import printable_lines
 from okspca.studies.comparison import Comparison
 from okspca.studies.tables import Table
 
@@ -98,7 +99,8 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     """
     links = "\n".join(f"<a href='#{s.anchor}'>{html.escape(s.title)}</a>" for s in sections)
     body = "\n".join(section.html() for section in sections)
-    return (
+    # Names of columns and files are in it, and people look at pages with `cat` as well.
+    return printable_lines(
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>\n"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
         f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style></head><body>\n"
