@@ -20,11 +20,12 @@ from numpy.random import RandomState
 from scipy.sparse import csr_array
 
 from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
-from okspca.features import IdentityMap
+from okspca.features import FourierMap, IdentityMap
+from okspca.standardize import CausalStandardizer
 from tests.contracts.closeness import (
+    assert_close,
     assert_same_basis,
     assert_same_embedding,
-    assert_same_moment,
     assert_same_standardizers,
     noise_of,
     tolerance_for,
@@ -190,11 +191,29 @@ def _compare(one: Trial, a: OKSPCA, b: OKSPCA) -> None:
             assert same, "predict differs"
         assert a.basis().certificate == b.basis().certificate, "certificate differs"
         return
-    assert_same_moment(a, b)
-    tolerance = tolerance_for(b.moment_.matrix(), max(b.basis().rank, 1), noise_of(b))
+    noise = noise_of(b) + _phase_noise(one, b)
+    C = b.moment_.matrix()
+    assert_close(a.moment_.matrix(), C, noise)
+    tolerance = tolerance_for(C, max(b.basis().rank, 1), noise)
     assert_same_basis(a.basis(), b.basis(), tolerance)
     if not one.settings.get("align"):
         assert_same_embedding(a.transform(probe), b.transform(probe), tolerance)
+
+
+def _phase_noise(one: Trial, model: OKSPCA) -> float:
+    """What rounding of the phases ``w z`` may do to the moment.
+
+    A row that comes after an idle start can be a million standard deviations out; the phases of its
+    features then carry a million rounding errors, in whatever order they are added up.
+    """
+    reach = 0.0
+    sides = ((one.X, model.input_map_), (one.y, model.target_map_))
+    for rows, feature_map in sides:
+        if isinstance(feature_map, FourierMap) and isinstance(rows, np.ndarray):
+            Z = rows.reshape(len(rows), -1)
+            Z = CausalStandardizer(Z.shape[1]).scan(np.ascontiguousarray(Z), one.weights)
+            reach = max(reach, float(np.abs(Z).max() * np.abs(feature_map.weights).max()))
+    return 4.0 * float(np.finfo(np.float64).eps) * reach
 
 
 def main() -> None:
