@@ -16,6 +16,7 @@ from okspca.distributed.survey import Survey
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
+from okspca.estimators.data import sound
 from okspca.estimators.learned import Learned
 from okspca.estimators.parameters import check_parameters
 from okspca.features import OneHotMap
@@ -188,7 +189,7 @@ def first_rows(blocks: Iterable[Block]) -> Block:
         kept: Any = slice(left)
         if weights:
             kept = np.flatnonzero(np.asarray(weights[0]) > 0.0)[:left]
-        inputs.append((X if issparse(X) else np.asarray(X, dtype=np.float64))[kept])
+        inputs.append((sound(X) if issparse(X) else np.asarray(X, dtype=np.float64))[kept])
         targets.append(np.asarray(y)[kept])
         left -= n_rows(inputs[-1])
         if left <= 0:
@@ -214,7 +215,7 @@ def _pilot(survey: Survey, pilot: Block | None) -> Rows:
     width = 1 if survey.targets is None else len(survey.targets.mean)
     if pilot is None:
         return Rows(np.empty((0, survey.n_features_in_)), np.empty((0, width)), np.empty(0))
-    X = pilot[0][:MEDIAN_ROWS]
+    X = sound(pilot[0])[:MEDIAN_ROWS]
     X = X if issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
     n = n_rows(X)
     Y = np.zeros((n, width))

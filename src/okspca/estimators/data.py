@@ -13,6 +13,7 @@ from okspca.estimators.missing import as_array, check_present
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.scalars import plain
+from okspca.numerics.sparse import canonical, fault
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
 
@@ -48,6 +49,30 @@ def _check_stored_values(rows: Any, name: str) -> None:
         _refuse(name, rows.data[found], f"row {row}, column {rows.indices[found]}")
 
 
+def sound(X: Any) -> Any:
+    """Sparse rows as CSR of float64, each column once, if their indices hold; all else as it is.
+
+    Entries of one row in the same column are added, as SciPy does where it fills them in.
+
+    Raises
+    ------
+    DataError
+        An index or a pointer leads out of the matrix; the message says in which row.
+    """
+    if not issparse(X) or X.ndim != 2:
+        return X
+    found = fault(X)
+    if found is None:
+        rows = X.tocsr()
+        # Lists of lists can hold any index, and become CSR unchecked.
+        found = None if X.format == "csr" else fault(rows)
+    if found is not None:
+        message = f"X cannot be read: {found}; build it anew, or see its check_format()."
+        raise DataError(message)
+    is_real = rows.dtype.kind in "biuf"
+    return canonical(rows.astype(np.float64, copy=False)) if is_real else rows
+
+
 def _refuse(name: str, value: float, place: str) -> None:
     """Raise because of a value."""
     if np.isnan(value):
@@ -66,6 +91,7 @@ def validated(model: Any, X: Any, *, reset: bool | None, **checks: Any) -> Any:
     """scikit-learn's checks of X (None: without names), with errors of the documented type."""
     if not checks.get("skip_check_array"):
         check_present(X, "X")
+        X = sound(X)
     try:
         if reset is None:
             return check_array(X, dtype=np.float64, estimator=model, accept_sparse="csr", **checks)
