@@ -12,36 +12,132 @@ times U, those of the symmetric root.  In the original coordinates both are the 
 A triangular factor takes a thirtieth of the work of the symmetric root.
 
 Ridges are given in units of the mean variance, ``trace(S) / D``.
+
+What rounding does to all this is bounded by :func:`factor_bounds`.
 """
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.linalg.blas import dsymm
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from okspca.errors import NumericalError
 from okspca.numerics.arrays import Floats
 
 #: Below this multiple of the mean variance, rounding could make the sum indefinite.
 SMALLEST_RIDGE = 1e-10
+#: Where rounding may have changed whitened coordinates more than this, nothing is proven.
+MOST_DISTORTION = 0.1
+_EPS = float(np.finfo(np.float64).eps)
+# Twice the smallest number: what an operation may lose to underflow.
+_TINY = 1e-323
 
 
-def ridge_factor(upper: Floats, ridge: float) -> Floats:
-    """Upper triangular R with ``R^T R = S + l I``; only the upper triangle of S is read.
+class FactorBounds(NamedTuple):
+    """What is proven about a factor R of N = S + l I, where S is in exact arithmetic.
+
+    Attributes
+    ----------
+    smallest : float
+        Lower bound on the smallest eigenvalue of N, and of ``R^T R``.
+    distortion : float
+        Upper bound, below one, on the norm of ``R^-T N R^-1 - I``.
+    slack : float
+        Relative error, in the Frobenius norm and in whitened coordinates, that solving with R or
+        its transpose may make.
 
     Examples
     --------
-    >>> ridge_factor(np.eye(2) * 3.0, ridge=1.0 / 3.0).diagonal().tolist()
-    [2.0, 2.0]
+    >>> factor_bounds(np.diag([4.0, 1.0]), np.diag([2.0, 1.0])).smallest > 0.3
+    True
+    """
+
+    smallest: float
+    distortion: float
+    slack: float
+
+
+def with_ridge(upper: Floats, ridge: float) -> Floats:
+    """``S + l I``; only the upper triangle of S is read.
+
+    Examples
+    --------
+    >>> with_ridge(np.eye(2) * 3.0, ridge=1.0 / 3.0).diagonal().tolist()
+    [4.0, 4.0]
     """
     D = upper.shape[0]
     unit = float(np.trace(upper)) / D
     shifted = upper.copy()
     shifted.flat[:: D + 1] += ridge * (unit if unit > 0.0 else 1.0)
+    return shifted
+
+
+def factored(shifted: Floats) -> Floats:
+    """Upper triangular R with ``R^T R`` the matrix whose upper triangle is given.
+
+    Examples
+    --------
+    >>> factored(np.eye(2) * 4.0).diagonal().tolist()
+    [2.0, 2.0]
+    """
     try:
-        return np.asarray(cholesky(shifted, lower=False, overwrite_a=True))
+        return np.asarray(cholesky(shifted, lower=False))
     except (LinAlgError, ValueError) as failure:
         message = f"The covariance of the features could not be factored ({failure})."
         raise NumericalError(message) from failure
+
+
+def ridge_factor(upper: Floats, ridge: float) -> Floats:
+    """Upper triangular R with ``R^T R = S + l I``; only the upper triangle of S is read."""
+    return factored(with_ridge(upper, ridge))
+
+
+def factor_bounds(shifted: Floats, R: Floats) -> FactorBounds | None:
+    r"""Bound what rounding did to a factor; None where nothing is proven.
+
+    A Cholesky factorisation that runs to its end is that of a matrix within ``g trace`` of the one
+    it was given, ``g = (D + 1) eps / 2`` to first order; twice as much, and something for the few
+    operations that made each entry of ``shifted`` from the stored sums, is allowed here.  So R
+    belongs to a matrix within ``error`` of N, and if also ``shifted - m I`` can be factored, no
+    eigenvalue of either is below ``m - 2 error``.  Nothing is assumed of S: sums of squares that
+    were rounded many times need not be positive semi-definite.
+    """
+    D, trace = shifted.shape[0], float(np.trace(shifted))
+    rounding = (D + 24.0) * _EPS
+    error = rounding * trace + (D + 8.0) ** 2 * _TINY
+    floor = _verified_shift(shifted, _smallest_estimate(R, trace / D)) - 2.0 * error
+    if not (floor > 0.0 and error <= MOST_DISTORTION * floor):
+        return None
+    return FactorBounds(floor, error / floor, rounding * math.sqrt(1.01 * trace / floor))
+
+
+def _smallest_estimate(R: Floats, unit: float) -> float:
+    """About the smallest eigenvalue of ``R^T R``, from above, by three inverse iterations.
+
+    ``unit``: a size that takes out units, so that squares are safe.
+    """
+    v = np.cos(np.arange(1.0, R.shape[0] + 1.0) ** 2)
+    growth = math.inf
+    for _ in range(3):
+        v /= np.linalg.norm(v)
+        v = dpotrs(R, v)[0] * unit
+        growth = float(np.linalg.norm(v))
+    return unit / growth if growth > 0.0 else 0.0
+
+
+def _verified_shift(shifted: Floats, estimate: float) -> float:
+    """A share of the estimate that can be taken off the diagonal; zero where none is found."""
+    D = shifted.shape[0]
+    for share in (0.6, 0.2, 0.02, 0.002):
+        lowered = shifted.copy()
+        lowered.flat[:: D + 1] -= share * estimate
+        # The routine takes columns first, so it is shown the transpose.
+        if dpotrf(lowered.T, lower=1, clean=0, overwrite_a=1)[1] == 0:
+            return share * estimate
+    return 0.0
 
 
 def whitened_rows(R: Floats, Ct: Floats) -> Floats:
