@@ -56,6 +56,9 @@ for kind, y in targets.items():
             model.transform(np.asfortranarray(X)), model.transform(pd.DataFrame(X).iloc[::3])
 X = random.normal(size=(2000, 2))
 OKSPCA(2, n_random_features=128, random_state=0).fit(X, X[:, 0]).transform(X)
+for ridge in (1e-10, 1.0):
+    model = OKSPCA(2, n_random_features=64, objective="whitened", ridge=ridge, random_state=0)
+    model.fit(X, X[:, 0]).basis()
 print(ANNOUNCER.compiled)
 """
 USE_ONE_KERNEL = """

@@ -41,6 +41,7 @@ FRONT_ENDS: dict[str, dict[str, Any]] = {
     "uncompressed": {"compress": False},
     "median": {"bandwidth": "median", "target_bandwidth": "median"},
     "fading": {"forgetting": 0.99, "align": True},
+    "whitened": {"objective": "whitened"},
 }
 
 

@@ -262,7 +262,7 @@ def test_printed_bounds_are_rounded_to_the_safe_side() -> None:
     certificate = Certificate(0.99999999996, 0.1, 0.01, 0.123456, 0.0)
     assert str(certificate) == (
         "captures at least 0.999999999 of the best objective; "
-        "at most 0.13 degrees from the exact subspace"
+        "at most 0.13 degrees from the exact subspace of the stored moment"
     )
 
 

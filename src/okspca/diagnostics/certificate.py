@@ -1,5 +1,9 @@
 r"""A proof, from computable quantities only, of how good a basis is for the *current* moment.
 
+The moment is the one that is stored.  How well its sums describe the rows is another matter: each
+row was standardised, mapped to features and added with rounding errors of its own, which are large
+where inputs lie far from zero compared with their spread.
+
 Let M = C̄ C̄^T with eigenvalues l_1 >= l_2 >= ..., U the q columns that were delivered, and theta_1
 >= ... >= theta_p the Ritz values of M on an inspected subspace that contains them (p >= q; zero
 past p).  With the energy outside that subspace, ``tail = ||C̄||_F^2 - sum_j theta_j``, interlacing
@@ -50,6 +54,14 @@ Bounds = tuple[float, float, float, float, float]
 class Certificate(NamedTuple):
     """Proven bounds on one delivered basis, for the moment at the time of the request.
 
+    They cover everything between the stored sums and the answer, and nothing before: inputs with an
+    offset of 1e8 times their spread have lost half of their digits before they are summed, so the
+    exact subspace of the stored moment may be 1e-5 degrees from that of the rows, whatever is
+    proven here.
+
+    With the whitened objective they are about the weights of the features, compared in whitened
+    coordinates (:mod:`okspca.diagnostics.whitened_certificate`).
+
     Attributes
     ----------
     rho_lower : float
@@ -88,7 +100,7 @@ class Certificate(NamedTuple):
         if self.angle_upper is None:
             return f"{captured}; nothing is proven about the angle to the exact subspace"
         angle = Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(self.angle_upper)
-        return f"{captured}; at most {angle:g} degrees from the exact subspace"
+        return f"{captured}; at most {angle:g} degrees from the exact subspace of the stored moment"
 
 
 def certify(
@@ -178,37 +190,65 @@ def bounds_from(
     ``small`` is ``U^T M U``, ``residual`` at least ``||M U - U small||_F``, ``n_summed`` the number
     D + w that rounding grows with, and ``sizes`` holds ``||C̄||_F^2`` and ``dropped``.
     """
-    total, dropped = sizes
-    q = small.shape[0]
-    noise = 4.0 * (n_summed + ritz.size) * EPS * total
-    noise += 2.0 * np.sqrt(total) * dropped + dropped * dropped
+    total = sizes[0]
+    noise = noise_of(ritz.size + n_summed, sizes)
+    found = bounds_within(small, residual + noise, ritz, total, (noise, 0.0, 0.0))
+    rho, gap, distance, angle = found
+    return rho, gap, distance, angle, residual / total
 
+
+@compiled
+def noise_of(n_summed: int, sizes: tuple[float, float]) -> float:
+    """Allowance for rounding and for what was dropped; ``n_summed``: D + w + p."""
+    total, dropped = sizes
+    noise = 4.0 * n_summed * EPS * total
+    return noise + (2.0 * np.sqrt(total) * dropped + dropped * dropped)
+
+
+@compiled
+def bounds_within(
+    small: Floats,
+    residual: float,
+    ritz: Floats,
+    total: float,
+    allowances: tuple[float, float, float],
+) -> tuple[float, float, float, float]:
+    """Bounds on rho, gap, distance and angle, as :func:`bounds` has them.
+
+    ``residual`` has its allowances already.  The others: ``noise`` that eigenvalues may be off by,
+    ``stretch`` that they may be off by relative to themselves, and the ``shift``, a distance
+    between what is certified and what was delivered.  Destroys ``small``.
+    """
+    noise, stretch, shift = allowances
+    less, more = 1.0 - stretch, 1.0 + stretch
+    q = small.shape[0]
     captured, inspected, leading = -noise, 0.0, 0.0
     for j in range(q):
         captured += small[j, j]
+    captured *= less
     for j in range(ritz.size):
         inspected += ritz[j]
         if j < q:
             leading += ritz[j]
-    inside = ritz[q - 1] if q <= ritz.size else 0.0
-    outside = ritz[q] if q < ritz.size else 0.0
+    inside = float(ritz[q - 1]) if q <= ritz.size else 0.0
+    following = float(ritz[q]) if q < ritz.size else 0.0
     tail = max(total - inspected, 0.0) + noise
-    best = leading + tail
+    best, outside = (leading + tail) * more, (following + tail) * more
     rho = min(max(captured / best, 0.0), 1.0)
-    gap = inside - noise - (outside + tail)
+    gap = (inside - noise) * less - outside
     if gap <= 0.0 or captured <= 0.0:
-        return rho, UNPROVEN, UNPROVEN, UNPROVEN, residual / total
+        return rho, UNPROVEN, UNPROVEN, UNPROVEN
     upper = np.sqrt(2.0 * max(best - captured, 0.0) / gap)
-    separation = _smallest_eigenvalue(small, outside + tail) - noise - (outside + tail)
+    separation = (_smallest_eigenvalue(small, outside) - noise) * less - outside
     if separation > 0.0:
-        upper = min(upper, np.sqrt(2.0) * (residual + noise) / separation)
-    upper = min(upper, np.sqrt(2.0 * q))
+        upper = min(upper, np.sqrt(2.0) * residual / separation)
+    upper = min(upper + shift, np.sqrt(2.0 * q))
     angle = UNPROVEN
     if upper < _RIGHT_ANGLE:
         angle = np.degrees(np.arcsin(upper / _RIGHT_ANGLE))
-    rho = max(rho, 1.0 - 0.5 * (ritz[0] + tail) * upper * upper / captured)
+    rho = max(rho, 1.0 - 0.5 * (ritz[0] + tail) * more * upper * upper / captured)
     # One step down, so that the last rounding cannot turn a bound below one into one.
-    return rho * (1.0 - EPS), gap, upper, angle, residual / total
+    return rho * (1.0 - EPS), gap, upper, angle
 
 
 @compiled

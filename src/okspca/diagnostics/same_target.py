@@ -6,6 +6,10 @@ For a basis U of rank q and the moment C̄ with singular values sigma::
     gap = sigma_q^2 - sigma_{q+1}^2,   ||P - P*||_F <= sqrt(2 J* (1 - rho) / gap).
 
 Normalised and geometric diagnostics are undefined (None) where J* <= 1e-15.
+
+Everything here is *measured*, in double precision: the exact solution is that of C̄ as it was
+computed, which for the whitened objective has rounding errors of its own.  What is *proven*, with
+all rounding, is in the certificate.
 """
 
 from dataclasses import dataclass
@@ -39,7 +43,7 @@ class Comparison:
     distance : float or None
         Unnormalised Frobenius distance of the projectors.
     distance_bound : float or None
-        What the objective loss and the gap allow at most; None at a tied boundary.
+        What the objective loss and the gap allow at most, as measured; None at a tied boundary.
 
     Examples
     --------

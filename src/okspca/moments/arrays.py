@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from okspca.moments.pencil import Pencil
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.running import update_comoment
@@ -103,6 +104,8 @@ class Target(NamedTuple):
         The moment is at rounding level: there is no target.
     labels : bool
         The target features are centred labels, so the rows of ``Ct`` sum to zero.
+    pencil : Pencil or None
+        Where ``Ct`` was solved for: the eigenproblem of stored numbers that it stands for.
 
     Examples
     --------
@@ -116,6 +119,7 @@ class Target(NamedTuple):
     dropped: float
     is_zero: bool
     labels: bool
+    pencil: Pencil | None = None
 
 
 @compiled

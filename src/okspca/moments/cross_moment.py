@@ -125,7 +125,12 @@ class CrossMoment:
     @property
     def is_ordinary(self) -> bool:
         """Whether services may solve the arrays as they are, for a target that is not constant."""
-        return not self.is_constant and self.units.are_plain
+        return not self.is_constant and self.is_shown_as_stored
+
+    @property
+    def is_shown_as_stored(self) -> bool:
+        """Whether the target is the stored sums, over their weight."""
+        return self.units.are_plain
 
     def matrix(self) -> Floats:
         """C̄ as a dense D_x x D_y matrix (divisor: total weight)."""
@@ -284,7 +289,7 @@ class CrossMoment:
         Ct, rest = unit_scaled(scaled / weight)
         scale = factor * rest
         is_zero = self.is_constant or bool(np.linalg.norm(Ct) <= self._rounding_level() / scale)
-        return Target(Ct, scale, dropped_norm(arrays) / scale, is_zero, self.labels)
+        return Target(Ct, scale, self._dropped_norm() / scale, is_zero, self.labels)
 
     def feature_weights(self, vectors: Floats) -> Floats:
         """Turn directions that services found into weights of the features: here, the same."""
@@ -318,6 +323,11 @@ class CrossMoment:
         """Measure linear features from another origin; deviations from the means stay."""
         self.arrays.left_mean[...] += left
         self.arrays.right_mean[...] += right[: self._width]
+
+    def _dropped_norm(self) -> float:
+        """Bound on the norm of what compression left out, in the units in which C̄ is shown."""
+        smallest = 1.0 if self.units.left is None else float(self.units.left.divisor.min())
+        return float(dropped_norm(self.arrays)) / smallest
 
     def _rounding_level(self) -> float:
         """Largest norm of C̄ that rounding alone explains, in the units in which it is shown."""

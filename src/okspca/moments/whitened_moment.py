@@ -24,9 +24,18 @@ from okspca.errors import MergeError
 from okspca.moments.arrays import Change, EncodedRows, GroupArrays, Target
 from okspca.moments.cross_moment import CrossMoment
 from okspca.moments.input_covariance import InputCovariance, Past
+from okspca.moments.pencil import Pencil
 from okspca.moments.ridge_choice import RidgeChoice
 from okspca.numerics.arrays import Floats, Integers, copied, unit_scaled
-from okspca.numerics.whitening import ridge_factor, unwhitened, whitened_rows
+from okspca.numerics.whitening import (
+    FactorBounds,
+    factor_bounds,
+    factored,
+    ridge_factor,
+    unwhitened,
+    whitened_rows,
+    with_ridge,
+)
 
 #: Power of p_c that the column of a class is divided by.
 CLASS_WEIGHTING = {"squared": 0.0, "proportional": 0.5, "balanced": 1.0}
@@ -79,6 +88,11 @@ class WhitenedMoment(CrossMoment):
         self.n_directions = n_directions
         self.covariance = InputCovariance(n_left)
         self.choice = RidgeChoice(n_left) if ridge is None else None
+
+    @property
+    def is_shown_as_stored(self) -> bool:
+        """Never: services see it in whitened coordinates."""
+        return False
 
     @property
     def ridge_in_use(self) -> float:
@@ -154,15 +168,18 @@ class WhitenedMoment(CrossMoment):
     def target(self) -> Target:
         """Snapshot of the whitened moment for services."""
         plain = super().target()
-        factor, weights = self._factor(), self._column_weights()
+        shifted = with_ridge(self._covariance(), self.ridge_in_use)
+        factor, weights = factored(shifted), self._column_weights()
+        pencil = self._pencil(factor, factor_bounds(shifted, factor))
         rows = whitened_rows(factor, plain.Ct * weights[:, np.newaxis])
         Ct, scale = unit_scaled(rows)
-        # The smallest diagonal entry squared is at least the ridge, as every pivot is.
-        stretch = weights.max(initial=1.0) / self._smallest_root()
+        dropped = 0.0
+        if plain.dropped > 0.0:
+            smallest = 0.0 if pencil.bounds is None else pencil.bounds.smallest
+            stretch = weights.max(initial=1.0) / np.sqrt(smallest) if smallest else np.inf
+            dropped = plain.dropped * stretch / scale
         labels = plain.labels and self.class_weighting == "squared"
-        return Target(
-            Ct, plain.scale * scale, plain.dropped * stretch / scale, plain.is_zero, labels
-        )
+        return Target(Ct, plain.scale * scale, dropped, plain.is_zero, labels, pencil)
 
     def feature_weights(self, vectors: Floats) -> Floats:
         """Turn directions of whitened coordinates into weights of the features."""
@@ -221,10 +238,18 @@ class WhitenedMoment(CrossMoment):
         """Covariance of the input features, of which only the upper triangle counts."""
         return self.units.of_square(self.covariance.mean_square(self.weight))
 
-    def _smallest_root(self) -> float:
-        """Lower bound on the square root of the smallest eigenvalue of what is factored."""
-        unit = float(np.trace(self._covariance())) / len(self._left_mean)
-        return float(np.sqrt(self.ridge_in_use * (unit if unit > 0.0 else 1.0)))
+    def _pencil(self, factor: Floats, bounds: FactorBounds | None) -> Pencil:
+        """The eigenproblem of the stored numbers, as they are now."""
+        return Pencil(
+            self.covariance.sums.copy(),
+            self.arrays.sums.copy(),
+            self.weight,
+            self.ridge_in_use,
+            self.units,
+            self._column_weights(),
+            factor,
+            bounds,
+        )
 
     def _column_weights(self) -> Floats:
         """What the stored target coordinates are multiplied by."""

@@ -12,6 +12,7 @@ from okspca.diagnostics.certificate import (
     certificate_from,
     certify,
 )
+from okspca.diagnostics.whitened_certificate import refined, whitened_bounds
 from okspca.errors import NumericalError
 from okspca.moments import MomentArrays, Target
 from okspca.moments.arrays import WEIGHT, dropped_norm, rounding_level
@@ -38,16 +39,22 @@ def answer(leading: Leading, target: Target, n_components: int, t: int) -> Basis
     if q == 0:
         return no_target(target, t)
     rows = np.ascontiguousarray(signed_qr(leading.rows[:q].T)[0].T)
+    certificate = None
+    if target.pencil is not None:
+        rows, numbers = refined(rows, leading.sigma**2, target)
+        certificate = certificate_from(numbers, target.scale)
     fix_signs(rows)
     if not np.isfinite(rows).all():
         message = "The basis has non-finite entries; no basis was returned."
         raise NumericalError(message)
-    certificate = certificate_of(rows, leading.sigma, target)
+    certificate = certificate or certificate_of(rows, leading.sigma, target)
     return Basis.of(rows.T, leading.sigma[:q] * target.scale, built_at=t, certificate=certificate)
 
 
 def certificate_of(rows: Floats, sigma: Floats, target: Target) -> Certificate:
     """Certify rows, given the singular values on the subspace that was inspected."""
+    if target.pencil is not None:
+        return certificate_from(whitened_bounds(rows, sigma**2, target), target.scale)
     return certify(target.Ct, rows, sigma**2, scale=target.scale, dropped=target.dropped)
 
 

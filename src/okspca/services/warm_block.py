@@ -103,8 +103,8 @@ class WarmBlock(Service[WarmBlockState]):
         self, state: WarmBlockState, moment: CrossMoment, change: Change | None, t: int
     ) -> None:
         """Take one power step with the current moment."""
-        plain = moment.units.are_plain
-        Ct = unit_scaled(moment.arrays.sums)[0] if plain else moment.target().Ct
+        stored = moment.is_shown_as_stored
+        Ct = unit_scaled(moment.arrays.sums)[0] if stored else moment.target().Ct
         if Ct.any():
             power_step(state.rows, Ct)
 

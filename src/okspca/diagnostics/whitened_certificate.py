@@ -1,0 +1,169 @@
+r"""Certificates in whitened coordinates: they cover what rounding did to the coordinates, too.
+
+The problem is that of the stored numbers (:mod:`okspca.moments.pencil`): ``M w = theta N w``.  Let
+Y = N^1/2 W, where W are the weights of the features that were delivered, and A = N^-1/2 M N^-1/2.
+A certificate compares the span of Y with the leading eigenvectors of A, both exact.  Known are the
+rounded factor R, with ``||R^-T N R^-1 - I|| <= e`` (:func:`okspca.numerics.whitening.
+factor_bounds`), the rounded matrix ``R^-T C̄``, within a relative ``s`` of the exact one, and
+orthonormal columns V with W = R^-1 V, again within ``s``.
+
+* Eigenvalues in the coordinates of R are those of A up to factors ``1 - e`` and ``1 + e``, so gaps,
+  separations and objectives need no more than that.
+* With theta = V^T (R^-T M R^-1) V, the residual ``A Y - Y theta`` is at most the one in the
+  coordinates of R plus ``e ||theta||``, over ``1 - e``.  That is cheap, and enough while N is well
+  conditioned.
+* Otherwise rho = ``R^-T (M W - N W theta)`` is computed from the stored numbers.  Its part along V
+  belongs to theta, which may be chosen freely, up to ``e + s`` of it; the part at right angles is
+  the residual, again over ``1 - e``.
+* Where that proves too little, columns are corrected by one Newton step: with the other singular
+  vectors u_j of the rounded matrix, the part of rho_i along u_j is divided by ``theta_i -
+  theta_j``.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from okspca.diagnostics.certificate import UNPROVEN, Bounds, bounds_within, noise_of
+from okspca.moments.arrays import Target
+from okspca.moments.pencil import Residual
+from okspca.numerics.accurate import norm
+from okspca.numerics.arrays import Floats
+from okspca.numerics.leading import by_svd
+from okspca.numerics.orthonormal import signed_qr
+from okspca.numerics.products import gram, row_products
+from okspca.numerics.sums import distance, square
+from okspca.numerics.whitening import FactorBounds
+
+#: A proven distance of projectors that is not worth more work: below a millionth of a degree.
+FINE = 2e-8
+#: Where turning columns into weights may cost more than this, nothing is proven.
+MOST_TURN = 1e-2
+#: A correction beyond this is no small one; then the columns are left as they are.
+LARGEST_CORRECTION = 1e-2
+NOTHING: Bounds = (0.0, UNPROVEN, UNPROVEN, UNPROVEN, 0.0)
+
+
+class Inspection(NamedTuple):
+    """What is known of columns without work in higher precision.
+
+    Attributes
+    ----------
+    small : ndarray of shape (q, q)
+        theta.
+    residual : float
+        Bound on the residual ``A Y - Y theta``.
+    total : float
+        Squared norm of the rounded matrix.
+    allowances : tuple of float
+        As for :func:`okspca.diagnostics.certificate.bounds_within`.
+    factor : FactorBounds
+        What is proven about the coordinates.
+    """
+
+    small: Floats
+    residual: float
+    total: float
+    allowances: tuple[float, float, float]
+    factor: FactorBounds
+
+    def bounds(self, residual: float, ritz: Floats) -> Bounds:
+        """Bounds that a residual proves."""
+        found = bounds_within(self.small.copy(), residual, ritz, self.total, self.allowances)
+        return (*found, residual / self.total)
+
+    def is_settled(self, found: Bounds) -> bool:
+        """Whether higher precision would not help, or not matter."""
+        return found[1] == UNPROVEN or found[2] <= FINE + 2.0 * self.allowances[2]
+
+
+def whitened_bounds(rows: Floats, ritz: Floats, target: Target) -> Bounds:
+    """Bounds on an orthonormal block (as rows) of whitened coordinates.
+
+    ``ritz``: as for :func:`okspca.diagnostics.certificate.bounds`.
+    """
+    seen = _inspect(rows, ritz, target)
+    if seen is None:
+        return NOTHING
+    found = seen.bounds(seen.residual, ritz)
+    if seen.is_settled(found):
+        return found
+    residual = _residual(rows, target, seen)
+    return _closer(found, seen.bounds(_proven(rows, residual, target, seen), ritz))
+
+
+def refined(rows: Floats, ritz: Floats, target: Target) -> tuple[Floats, Bounds]:
+    """Rounded singular vectors with their bounds, after a Newton step where that proves more."""
+    seen = _inspect(rows, ritz, target)
+    if seen is None:
+        return rows, NOTHING
+    found = seen.bounds(seen.residual, ritz)
+    if seen.is_settled(found):
+        return rows, found
+    residual = _residual(rows, target, seen)
+    found = _closer(found, seen.bounds(_proven(rows, residual, target, seen), ritz))
+    if seen.is_settled(found):
+        return rows, found
+    step = _newton_step(rows, seen.small.diagonal(), residual.columns, target)
+    if not norm(step) <= LARGEST_CORRECTION:
+        return rows, found
+    moved = np.ascontiguousarray(signed_qr(rows.T + step)[0].T)
+    again = whitened_bounds(moved, ritz, target)
+    return (moved, again) if again is _closer(found, again) else (rows, found)
+
+
+def _closer(one: Bounds, other: Bounds) -> Bounds:
+    """The bounds that prove the smaller distance."""
+    return other if other[2] != UNPROVEN and other[2] < one[2] else one
+
+
+def _inspect(rows: Floats, ritz: Floats, target: Target) -> Inspection | None:
+    """Look at columns in the rounded coordinates; None where nothing is proven about those."""
+    factor = None if target.pencil is None else target.pencil.bounds
+    q, D = rows.shape
+    if factor is None or not (target.dropped < math.inf and _turn(factor, q) <= MOST_TURN):
+        return None
+    projected = row_products(rows, target.Ct)
+    small, total = gram(projected), square(target.Ct)
+    residual = distance(np.dot(projected, target.Ct), np.dot(small, rows))
+    shift = 2.0 * math.sqrt(2.0) * _turn(factor, q)
+    error = target.dropped + factor.slack * math.sqrt(total)
+    noise = noise_of(D + len(target.Ct) + ritz.size, (total, error)) + 2.0 * shift * total
+    e = factor.distortion
+    residual = (residual + noise + e * norm(small)) / (1.0 - e)
+    return Inspection(small, residual, total, (noise, e / (1.0 - e), shift), factor)
+
+
+def _turn(factor: FactorBounds, q: int) -> float:
+    """Distance between q columns and the weights they were turned into, in whitened coordinates."""
+    return 1.1 * factor.slack * math.sqrt(q)
+
+
+def _residual(rows: Floats, target: Target, seen: Inspection) -> Residual:
+    """Residual of columns, from the stored numbers."""
+    assert target.pencil is not None
+    return target.pencil.residual(rows.T, seen.small, target.scale)
+
+
+def _proven(rows: Floats, found: Residual, target: Target, seen: Inspection) -> float:
+    """Bound on the residual ``A Y - Y theta``, for the best theta."""
+    along = rows @ found.columns
+    across = norm(found.columns - rows.T @ along)
+    e, turn = seen.factor.distortion, _turn(seen.factor, len(rows))
+    across += seen.factor.slack * norm(found.columns) + (e + turn) * norm(along)
+    across += found.error + found.relative * seen.total
+    dropped = noise_of(0, (seen.total, target.dropped))
+    bound = across / (1.0 - e) / (1.0 - turn) + dropped
+    return bound if math.isfinite(bound) else math.inf
+
+
+def _newton_step(rows: Floats, theta: Floats, residual: Floats, target: Target) -> Floats:
+    """What to add to the columns, to first order in their residual."""
+    sigma, others = by_svd(target.Ct)
+    others, outside = others[len(rows) :], sigma[len(rows) :, np.newaxis] ** 2
+    across = residual - rows.T @ (rows @ residual)
+    along = others @ across
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = others.T @ (along / (theta - outside)) + (across - others.T @ along) / theta
+    return np.asarray(step)
