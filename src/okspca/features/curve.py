@@ -10,7 +10,7 @@ once m exceeds ``|w| reach``.  Polynomials cost a multiplication and a subtracti
 of responses needs far fewer operations than D cosines per row.
 """
 
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from okspca.features.base import FeatureMap
 from okspca.features.fourier import FourierMap
 from okspca.numerics.arrays import Floats, frozen
 from okspca.numerics.compiled import compiled
+from okspca.numerics.remembered import Remembered
 from okspca.numerics.scratch import scratch
 
 #: Reaches are rounded up to a multiple of this, so that blocks of a stream share their tables.
@@ -26,7 +27,10 @@ STEP = 0.5
 SAVING = 2
 #: Blocks of fewer rows are mapped as usual: preparing the coefficients would cost more.
 LEAST_ROWS = 192
-_TABLES = 64
+#: What the coefficients of one map may take, in bytes.
+MOST_BYTES = 2**24
+#: They go when their map goes.
+_TABLES: WeakKeyDictionary[FourierMap, Remembered] = WeakKeyDictionary()
 
 
 def polynomials(feature_map: FeatureMap, Z: Floats) -> tuple[Floats, Floats] | None:
@@ -37,7 +41,7 @@ def polynomials(feature_map: FeatureMap, Z: Floats) -> tuple[Floats, Floats] | N
     T : ndarray of shape (M, n)
         Valid until this thread asks again.
     coefficients : ndarray of shape (M, n_features)
-        The same array for every block with this reach.
+        The same array for blocks with this reach, as long as it is remembered.
 
     None where the response is no scalar, the map has no such curve, or too many polynomials would
     be needed.
@@ -69,8 +73,15 @@ def _n_nodes(feature_map: FourierMap, reach: float) -> float:
     return fastest + 8.0 * np.cbrt(fastest) + 16.0
 
 
-@lru_cache(maxsize=_TABLES)
 def _coefficients(feature_map: FourierMap, reach: float) -> Floats:
+    """Coefficients of all features, computed where they are not remembered."""
+    tables = _TABLES.get(feature_map)
+    if tables is None:
+        tables = _TABLES.setdefault(feature_map, Remembered(MOST_BYTES))
+    return tables.get(reach, lambda: (_computed(feature_map, reach),))[0]
+
+
+def _computed(feature_map: FourierMap, reach: float) -> Floats:
     """Coefficients of all features, without the last ones that rounding cannot see."""
     n = int(_n_nodes(feature_map, reach)) + 1
     # Quarter turns are divided into n; whole turns are taken off before anything is rounded.

@@ -20,17 +20,30 @@ from scipy.linalg.lapack import dgeqrf
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import polished
+from okspca.numerics.remembered import Remembered
 from okspca.numerics.scratch import scratch
 from okspca.numerics.sums import column_squares, first_above, row_squares, subtract_from
 
 TOLERANCE = 1e-13
 
 
+#: What is remembered about sets of rows may take so many bytes.
+MOST_BYTES = 2**24
+
+
 class _Splits(NamedTuple):
-    """What certain directions make of sets of rows, by the identity of the set."""
+    """What certain directions make of sets of rows.
+
+    A set is known by its identity; it is kept with its parts, so that no other can have the same.
+    """
 
     directions: Floats
-    parts: dict[int, tuple[Floats, Floats, Floats]]
+    parts: Remembered
+
+    @classmethod
+    def by(cls, directions: Floats) -> "_Splits":
+        """Know nothing yet."""
+        return cls(directions, Remembered(MOST_BYTES))
 
 
 class TargetCompression:
@@ -60,7 +73,7 @@ class TargetCompression:
     def __init__(self, n_features: int, tolerance: float = TOLERANCE) -> None:
         self.tolerance = tolerance
         self.directions: Floats = np.zeros((0, n_features))
-        self._splits = _Splits(self.directions, {})
+        self._splits = _Splits.by(self.directions)
 
     @property
     def rank(self) -> int:
@@ -137,21 +150,23 @@ class TargetCompression:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Remember nothing yet."""
-        self.__dict__.update(state, _splits=_Splits(state["directions"], {}))
+        self.__dict__.update(state, _splits=_Splits.by(state["directions"]))
 
     def _split(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Coordinates of rows, and a triangle with the same inner products as what is left of them.
 
-        Remembered, for the few sets of rows there are, until a direction is added or turned.
+        Remembered, for the sets that came last, until a direction is added or turned.
         """
         if self._splits.directions is not self.directions:
-            self._splits = _Splits(self.directions, {})
-        parts, key = self._splits.parts, id(coefficients)
-        if key not in parts:
+            self._splits = _Splits.by(self.directions)
+
+        def split() -> tuple[Floats, Floats, Floats]:
             inside = coefficients @ self.directions.T
             left = coefficients - inside @ self.directions
-            parts[key] = coefficients, inside, np.triu(dgeqrf(left.T)[0][: len(left)])
-        return parts[key][1:]
+            return coefficients, inside, np.triu(dgeqrf(left.T)[0][: len(left)])
+
+        _, inside, outside = self._splits.parts.get(id(coefficients), split)
+        return inside, outside
 
     def _append(self, residual: Floats) -> None:
         """Add the direction of one residual."""
