@@ -225,13 +225,15 @@ def test_step_consumes_what_embed_showed(
 ) -> None:
     stream = data.draw(streams(case.task, most=25))
     watched = watch(case, stream, mode, forgetting)
-    pipeline, moment = watched.pipeline, watched.pipeline.moment
+    pipeline = watched.pipeline
     for row, weight in enumerate(stream.weights.tolist()):
         phi = pipeline.embed(watched.X[row : row + 1])[0]
         shown = pipeline.target_standardizer.transform(watched.Y[row : row + 1])
         psi = watched.targets.transform(shown)[0]
+        moment = pipeline.moment
         (left, right), C, before = moment.means(), moment.matrix(), forgetting * moment.weight
         watched.step(row, weight)
+        moment = pipeline.moment  # learning goes on with a copy
         ratio = weight / (before + weight)
         assert fingerprint(moment.means()[0]) == fingerprint(left + ratio * (phi - left))
         assert_close(moment.means()[1], right + ratio * (psi - right), 64.0 * EPS)
