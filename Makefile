@@ -27,6 +27,7 @@ demo: $(DEMO_READY) ## stream a small data set and show a certified basis
 bench: $(DEMO_READY) ## measure speed against others; rows, tables and pictures go to results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --out results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --out results/bench
+	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --heavy-tails --out results/bench
 
 test: lint ## lint, then run the tests and the examples in the docstrings
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2

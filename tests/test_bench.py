@@ -114,14 +114,16 @@ def test_without_matplotlib_the_rows_are_still_written(
     ]
 
 
-def test_memory_is_written_and_drawn(tmp_path: Path) -> None:
-    result = okspca("--memory", "5000", "--out", str(tmp_path))
+@pytest.mark.parametrize("name", ["memory", "heavy_tails"])
+def test_memory_is_written_and_drawn(tmp_path: Path, name: str) -> None:
+    tails = ["--heavy-tails"] if name == "heavy_tails" else []
+    result = okspca("--memory", "5000", *tails, "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     assert "5,000 rows" in result.stdout
-    rows = table(tmp_path / "memory.csv")
+    rows = table(tmp_path / f"{name}.csv")
     assert [int(row["rows"]) for row in rows] == [1024, 2048, 3072, 4096, 5000]
     assert all(int(row["resident_bytes"]) > 2**20 for row in rows)
-    assert (tmp_path / "memory.png").read_bytes().startswith(PNG)
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(PNG)
 
 
 def test_memory_is_noted_at_about_two_hundred_points(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +136,7 @@ def test_memory_is_noted_at_about_two_hundred_points(monkeypatch: pytest.MonkeyP
         def basis(self) -> None:
             pass
 
-    monkeypatch.setattr("okspca.bench.memory._model", lambda seed: Model())
+    monkeypatch.setattr("okspca.bench.memory._model", lambda seed, **_: Model())
     points = stream_and_watch(1_000_000)
     assert sum(learned) == 1_000_000
     assert max(learned) == 1024

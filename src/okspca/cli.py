@@ -143,28 +143,36 @@ def bench(
         int | None,
         typer.Option(min=1, metavar="ROWS", help="Watch the memory of so long a stream instead."),
     ] = None,
+    heavy_tails: Annotated[
+        bool, typer.Option("--heavy-tails", help="With --memory: a response with heavy tails.")
+    ] = False,
 ) -> None:
     """Measure speed and quality beside the paper's services and other libraries."""
     before = signal.signal(signal.SIGINT, _leave)
     try:
         if out is not None:
             outputs.check_folder(out)
-        _bench(cases or [], repeats, quick, out, memory)
+        if memory is not None:
+            _watch_memory(memory, out, heavy_tails=heavy_tails)
+        else:
+            _bench(cases or [], repeats, quick, out)
     except OSError as error:
         stop(f"{error.filename or out} could not be written: {error.strerror}.")
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _bench(
-    cases: list[str], repeats: int, quick: bool, out: Path | None, memory: int | None
-) -> None:
+def _watch_memory(n_rows: int, out: Path | None, *, heavy_tails: bool) -> None:
+    """Watch the memory of a long stream."""
+    command = import_module("okspca.bench.run")
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    command.watch_memory(n_rows, out, console, heavy_tails=heavy_tails)
+
+
+def _bench(cases: list[str], repeats: int, quick: bool, out: Path | None) -> None:
     """Run the measurement that was asked for."""
     command = import_module("okspca.bench.run")
     console = Console(width=None if sys.stdout.isatty() else 110)
-    if memory is not None:
-        command.watch_memory(memory, out, console)
-        return
     try:
         cells = import_module("okspca.bench.cells").chosen_cells(cases, quick=quick)
     except ValueError as error:

@@ -1,4 +1,9 @@
-"""Memory of a long stream: rows are drawn on the fly, learned, and gone."""
+"""Memory of a long stream: rows are drawn on the fly, learned, and gone.
+
+With heavy tails the noise of the response has Student's t distribution with three degrees of
+freedom, the fewest with a variance, and 1,024 target features: every few blocks a response is
+farther out than most, and whatever were kept for each such distance would add up.
+"""
 
 import os
 import time
@@ -7,14 +12,19 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from numpy.random import RandomState
+
 from okspca.datasets import response_surface
 from okspca.estimators import OKSPCA
+from okspca.numerics.arrays import Floats
 from okspca.studies.workloads import REGIMES, derived_seed
 
 BLOCK = 1024
 N_INPUTS = 16
 POINTS = 200
 MEBIBYTE = 2.0**20
+DEGREES_OF_FREEDOM = 3
+WIDE_TARGET = 1024
 
 
 @dataclass(frozen=True)
@@ -27,7 +37,11 @@ class MemoryPoint:
 
 
 def stream_and_watch(
-    n_rows: int = 10_000_000, done: Callable[[int], object] = lambda rows: None, seed: int = 0
+    n_rows: int = 10_000_000,
+    done: Callable[[int], object] = lambda rows: None,
+    seed: int = 0,
+    *,
+    heavy_tails: bool = False,
 ) -> list[MemoryPoint]:
     """Learn rows in blocks, with a request at each of about two hundred points, and note memory.
 
@@ -37,12 +51,12 @@ def stream_and_watch(
     >>> points[-1].rows, points[-1].resident_bytes > 0
     (3000, True)
     """
-    model = _model(seed)
+    model = _model(seed, heavy_tails=heavy_tails)
     points, start = [], time.perf_counter()
     due = step = max(n_rows // POINTS, 1)
     for number, begin in enumerate(range(0, n_rows, BLOCK)):
         rows = min(BLOCK, n_rows - begin)
-        model.partial_fit(*response_surface(rows, N_INPUTS, derived_seed(seed, number)))
+        model.partial_fit(*_block(rows, derived_seed(seed, number), heavy_tails=heavy_tails))
         learned = begin + rows
         if learned >= due or learned == n_rows:
             model.basis()
@@ -80,12 +94,20 @@ def resident_bytes() -> int:
     return peak if os.uname().sysname == "Darwin" else 1024 * peak
 
 
-def _model(seed: int) -> OKSPCA:
+def _block(rows: int, seed: int, *, heavy_tails: bool) -> tuple[Floats, Floats]:
+    """Draw rows."""
+    X, y = response_surface(rows, N_INPUTS, seed)
+    if heavy_tails:
+        y = y + RandomState([seed, 1]).standard_t(DEGREES_OF_FREEDOM, rows)
+    return X, y
+
+
+def _model(seed: int, *, heavy_tails: bool) -> OKSPCA:
     """Make a model with the widths of the widest regime."""
     wide = REGIMES["R256"]
     return OKSPCA(
         wide.n_components,
         n_random_features=wide.n_input_features,
-        n_target_features=wide.n_target_features,
+        n_target_features=WIDE_TARGET if heavy_tails else wide.n_target_features,
         random_state=seed,
     )

@@ -76,7 +76,12 @@ def draw_scaling(rows: list[Timed]) -> bytes:
     return _png(figure)
 
 
-def draw_memory(points: list[MemoryPoint]) -> bytes:
+def draw_heavy_tails(points: list[MemoryPoint]) -> bytes:
+    """Draw the memory in use along a stream whose response has heavy tails."""
+    return draw_memory(points, "rows with heavy-tailed responses")
+
+
+def draw_memory(points: list[MemoryPoint], what: str = "rows") -> bytes:
     """Draw the memory in use along the stream."""
     figure = Figure(figsize=(8.0, 3.6), layout="constrained")
     axes = figure.subplots()
@@ -90,7 +95,7 @@ def draw_memory(points: list[MemoryPoint]) -> bytes:
     axes.set_ylim(0.0, 1.15 * most)
     axes.set_xlabel("rows learned")
     axes.set_ylabel("memory in use (MiB)")
-    axes.set_title(f"Memory of a stream of {points[-1].rows:,} rows", fontsize=11)
+    axes.set_title(f"Memory of a stream of {points[-1].rows:,} {what}", fontsize=11)
     axes.grid(alpha=0.25)
     return _png(figure)
 

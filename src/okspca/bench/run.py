@@ -79,17 +79,22 @@ def run(
     return rows
 
 
-def watch_memory(n_rows: int, out: Path | None, console: Console) -> list[MemoryPoint]:
+def watch_memory(
+    n_rows: int, out: Path | None, console: Console, *, heavy_tails: bool = False
+) -> list[MemoryPoint]:
     """Stream rows, print how much memory that took, and write the course of it where asked to."""
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     with progress(console) as bar, threadpool_limits(limits=1):
         task = bar.add_task("rows", total=n_rows)
-        points = stream_and_watch(n_rows, lambda rows: bar.update(task, completed=rows))
+        points = stream_and_watch(
+            n_rows, lambda rows: bar.update(task, completed=rows), heavy_tails=heavy_tails
+        )
     console.print(explained(points), markup=False, highlight=False)
     if out is not None:
-        write_csv(out / "memory.csv", [asdict(point) for point in points])
-        drawn(out, console, memory=points)
+        name = "heavy_tails" if heavy_tails else "memory"
+        write_csv(out / f"{name}.csv", [asdict(point) for point in points])
+        drawn(out, console, **{name: points})
     return points
 
 
