@@ -142,3 +142,14 @@ def test_frozen_learns_nothing() -> None:
     np.testing.assert_array_equal(Z, frozen.transform(columns()))
     np.testing.assert_array_equal(Z, pilot.transform(columns()))
     assert frozen.divisor[2] == 1.0
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 1e-9])
+def test_a_variance_is_never_negative(forgetting: float) -> None:
+    """Not even by rounding, where one row outweighs all before it."""
+    rows = RandomState(0).standard_cauchy(size=(300, 4)) * 1e3
+    weights = 10.0 ** RandomState(1).uniform(-20.0, 20.0, size=300)
+    standardizer = CausalStandardizer(4, forgetting=forgetting)
+    for i in range(len(rows)):
+        standardizer.scan(rows[i : i + 1], weights[i : i + 1])
+        assert standardizer.variance.min() >= 0.0

@@ -367,6 +367,11 @@ def _check_intake(source: Source, intake: Intake, pipeline: Pipeline) -> None:
         fits = pipeline.target_map.n_inputs == intake.n_outputs
     if not fits:
         source.refuse("pipeline", "made for another target")
+    if pipeline.moment.weight and not pipeline.rows:
+        source.refuse("pipeline", "without rows")
+    groups, forgetting = pipeline.sub_moments, pipeline.moment.forgetting
+    if forgetting <= 0.0 or (groups is not None and groups.forgetting != forgetting):
+        source.refuse("pipeline", "of an impossible forgetting")
 
 
 def _write_search(sink: Sink, search: RelevanceSearch, shared: Shared) -> None:

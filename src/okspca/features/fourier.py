@@ -30,7 +30,7 @@ from numpy.random import RandomState
 from scipy.sparse import issparse
 
 from okspca.features.base import FeatureMap
-from okspca.numerics.arrays import Floats, frozen
+from okspca.numerics.arrays import LARGEST_VALUE, Floats, frozen
 from okspca.numerics.cosine import cosine_features, cosines_along_a_line
 from okspca.numerics.orthonormal import signed_qr
 
@@ -68,6 +68,13 @@ class FourierMap(FeatureMap):
                 "entries; a map needs one phase per feature."
             )
             raise ValueError(message)
+        for name, array in (("weights", self.weights), ("phases", self.phases)):
+            if not np.abs(array).max(initial=0.0) <= LARGEST_VALUE:  # nor where it is no number
+                message = (
+                    f"The {name} of a map must be numbers up to {LARGEST_VALUE:g}; "
+                    "give a larger bandwidth."
+                )
+                raise ValueError(message)
         self._amplitude = float(np.sqrt(2.0 / self.weights.shape[0]))
         self._by_input: Floats | None = None
 

@@ -31,7 +31,9 @@ def update_mean_variance(mean: Floats, variance: Floats, row: Floats, ratio: flo
     for j in range(mean.shape[0]):
         deviation = row[j] - mean[j]
         mean[j] += ratio * deviation
-        variance[j] += ratio * (deviation * (row[j] - mean[j]) - variance[j])
+        change = ratio * (deviation * (row[j] - mean[j]) - variance[j])
+        # Where one row outweighs all others, rounding could leave less than nothing.
+        variance[j] = max(variance[j] + change, 0.0)
 
 
 @compiled

@@ -13,11 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okspca.errors import StateError
-from okspca.numerics.arrays import Floats, Integers
+from okspca.numerics.arrays import LARGEST_VALUE, Floats, Integers
 from okspca.state.container import Content, Tensors
 
 #: Whole numbers up to here are exact as float64; no counter gets there.
 MOST = 1 << 53
+#: Data up to the largest value that is accepted have means and origins up to here, ...
+MOST_DATA = 2.0 * LARGEST_VALUE
+#: ... and entries of unit vectors are up to here, with room for rounding.
+MOST_UNIT = 1.0 + 1e-6
 Shape = tuple[int | None, ...]
 
 
@@ -139,12 +143,25 @@ class Source:
         """Names of the values that were not read yet."""
         return list(self._values)
 
-    def array(self, name: str, shape: Shape, *, finite: bool = True) -> Floats:
-        """Return an array of numbers; None in the shape stands for any length."""
+    def array(
+        self, name: str, shape: Shape, *, finite: bool = True, most: float = math.inf
+    ) -> Floats:
+        """Return an array of numbers up to ``most``; None in the shape stands for any length."""
         array: Floats = self._tensor(name, shape, np.float64)
         if finite and not np.isfinite(array).all():
             message = f"its array {self._path}{name} holds a value that is not finite."
             raise StateError(message)
+        if finite and np.abs(array).max(initial=0.0) > most:
+            message = f"its array {self._path}{name} holds a value that is impossibly large."
+            raise StateError(message)
+        return array
+
+    def tallies(self, name: str, length: int, place: int) -> Floats:
+        """Return sums that cannot be negative; the one at ``place`` counts rows."""
+        array = self.array(name, (length,))
+        rows = array[place]
+        if array.min() < 0.0 or rows > MOST or rows != int(rows):
+            self.refuse(name, "impossible sums")
         return array
 
     def integers(self, name: str, shape: Shape) -> Integers:

@@ -9,6 +9,7 @@ from okspca.errors import StateError
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.numerics.arrays import Floats
 from okspca.standardize import (
+    ROWS,
     CausalStandardizer,
     FrozenStandardizer,
     NoStandardizer,
@@ -18,7 +19,7 @@ from okspca.standardize import (
 )
 from okspca.standardize_sparse import SparseStandardizer
 from okspca.standardize_window import N_BLOCKS, WindowStandardizer
-from okspca.state.fields import Sink, Source
+from okspca.state.fields import MOST_DATA, Sink, Source
 from okspca.state.stacks import read_stacks, write_stacks
 
 MAPS = ("fourier", "identity", "one-hot", "chebyshev")
@@ -186,13 +187,13 @@ def _read_causal(source: Source, cautious: bool) -> CausalStandardizer:
     """Read a causal standardiser."""
     rule = _read_rule(source, cautious)
     forgetting = source.number("forgetting", least=0.0, most=1.0)
-    mean: Floats = source.array("mean", (None,))
+    mean: Floats = source.array("mean", (None,), most=MOST_DATA)
     standardizer = CausalStandardizer(mean.shape[0], rule, forgetting)
     standardizer.mean = mean
     standardizer.variance = source.array("variance", mean.shape)
-    standardizer.counts = source.array("counts", (2,))
-    if standardizer.counts.min() < 0.0 or standardizer.variance.min(initial=0.0) < 0.0:
-        source.refuse("counts", "negative")
+    standardizer.counts = source.tallies("counts", 2, ROWS)
+    if standardizer.variance.min(initial=0.0) < 0.0:
+        source.refuse("variance", "negative")
     return standardizer
 
 
@@ -201,12 +202,13 @@ def _read_sparse(source: Source, cautious: bool) -> SparseStandardizer:
     rule = _read_rule(source, cautious)
     standardizer = SparseStandardizer(0, rule)
     standardizer.weights = source.array("weights", (None,))
-    for name in SPARSE[1:]:
-        setattr(standardizer, name, source.array(name, standardizer.weights.shape))
-    standardizer.counts = source.array("counts", (2,))
-    parts = standardizer.weights, standardizer.variance, standardizer.counts
+    shape = standardizer.weights.shape
+    standardizer.mean = source.array("mean", shape, most=MOST_DATA)
+    standardizer.variance = source.array("variance", shape)
+    standardizer.counts = source.tallies("counts", 2, ROWS)
+    parts = standardizer.weights, standardizer.variance
     if min(part.min(initial=0.0) for part in parts) < 0.0:
-        source.refuse("counts", "negative")
+        source.refuse("variance", "negative")
     return standardizer
 
 

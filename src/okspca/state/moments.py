@@ -2,14 +2,19 @@
 
 from typing import Any
 
+import numpy as np
+
 from okspca.moments import CrossMoment, SubMoments, TargetCompression, WhitenedMoment
-from okspca.moments.arrays import MomentArrays
+from okspca.moments.arrays import LEFT_SQUARE, RIGHT_SQUARE, ROWS, WEIGHT, MomentArrays
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
+from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import SMALLEST_RIDGE
-from okspca.state.fields import Sink, Source
+from okspca.state.fields import MOST_DATA, Sink, Source
 
 N_TOTALS = len(("weight", "rows", "left square", "right square", "dropped square"))
 MOST_GROUPS = 64
+#: Room for rounding in what must hold of sums, and for squares too small to be written.
+SLACK, SMALLEST = 1.0 + 1e-6, 1e-150
 #: Arrays of the choice of a ridge.
 CHOICE = ("errors", "coefficients", "directions", "left_mean", "right_mean")
 
@@ -45,9 +50,10 @@ def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
     buffer = source.array("buffer", (None, n_left))
     left_mean = source.array("left_mean", (n_left,))
     right_mean = source.array("right_mean", (width,))
-    totals = source.array("totals", (N_TOTALS,))
-    if buffer.shape[0] < max(width, 1) or totals.min() < 0.0:
+    totals = source.tallies("totals", N_TOTALS, ROWS)
+    if buffer.shape[0] < max(width, 1):
         source.refuse("width", width)
+    _check_sizes(source, MomentArrays(buffer[:width], left_mean, right_mean, totals))
     compression = _read_compression(source, n_right, width)
     if labels and compression is not None:
         source.refuse("labels", labels)
@@ -60,6 +66,7 @@ def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
     moment: CrossMoment
     if source.is_object("whitening"):
         moment = _read_whitened(source.inside("whitening"), n_left, width, settings)
+        _check_covariance(source, moment.covariance.sums, totals)
     else:
         moment = CrossMoment(n_left, 0, **settings)
     source.close()
@@ -68,6 +75,30 @@ def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
     moment._left_mean, moment._right_mean, moment._totals = left_mean, right_mean, totals
     moment.renew_views()
     return moment
+
+
+def _check_sizes(source: Source, arrays: MomentArrays) -> None:
+    """Refuse sums and means that rows of the stated mean squares cannot have (Cauchy-Schwarz)."""
+    totals = arrays.totals
+    left, right = (np.sqrt(totals[i]) * SLACK + SMALLEST for i in (LEFT_SQUARE, RIGHT_SQUARE))
+    for name, array, most in (
+        ("left_mean", arrays.left_mean, left),
+        ("right_mean", arrays.right_mean, right),
+        ("buffer", arrays.sums, totals[WEIGHT] * left * right),
+    ):
+        if np.abs(array).max(initial=0.0) > most:
+            source.refuse(name, "larger than its totals allow")
+
+
+def _check_covariance(source: Source, sums: Floats, totals: Floats) -> None:
+    """Refuse what cannot be a sum of squares of rows of the stated mean square."""
+    squares = sums.diagonal()
+    if squares.min() < 0.0 or squares.max() > SLACK * totals[WEIGHT] * totals[LEFT_SQUARE]:
+        source.refuse("whitening", "not a sum of squares")
+    roots = np.sqrt(squares)
+    most = SLACK * np.outer(roots, roots) + (SLACK - 1.0) * squares.max()
+    if (np.abs(sums) > most).any():
+        source.refuse("whitening", "not a sum of squares")
 
 
 def _write_whitening(sink: Sink, moment: WhitenedMoment) -> None:
@@ -97,8 +128,8 @@ def _read_whitened(
     if choice is not None:
         choice.started_at = source.count("started_at")
         choice.errors = source.array("errors", choice.errors.shape)
-        choice.left_mean = source.array("left_mean", (n_left,))
-        choice.right_mean = source.array("right_mean", (None,))
+        choice.left_mean = source.array("left_mean", (n_left,), most=MOST_DATA)
+        choice.right_mean = source.array("right_mean", (None,), most=MOST_DATA)
         known = choice.right_mean.shape[0]
         choice.directions = source.array("directions", (known, None))
         shape = choice.errors.shape[0], choice.directions.shape[1], n_left

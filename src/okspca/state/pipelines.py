@@ -8,7 +8,7 @@ from okspca.numerics.arrays import frozen
 from okspca.pipeline import Pipeline
 from okspca.services import Service
 from okspca.standardize import RunningStandardizer, Standardizer
-from okspca.state.fields import Sink, Source
+from okspca.state.fields import MOST_DATA, Sink, Source
 from okspca.state.front_ends import read_map, read_standardizer, write_map, write_standardizer
 from okspca.state.moments import read_moment, read_sub_moments, write_moment, write_sub_moments
 from okspca.state.services import read_service, read_state, write_service, write_state
@@ -155,7 +155,8 @@ def _read_origin(
         return None
     if feature_map.linear is None or not isinstance(standardizer, RunningStandardizer):
         source.refuse(name, "not of this map")
-    return Origin(source.array(name, (feature_map.n_inputs,)), source.flag(name))
+    point = source.array(name, (feature_map.n_inputs,), most=MOST_DATA)
+    return Origin(point, source.flag(name))
 
 
 def _fits(standardizer: Standardizer, feature_map: FeatureMap) -> bool:

@@ -11,7 +11,7 @@ from okspca.services.adam import AdamArrays, AdamState
 from okspca.services.cached import CachedState
 from okspca.services.gradient import TrackerArrays, TrackerState
 from okspca.services.warm_block import WarmBlockState
-from okspca.state.fields import Shape, Sink, Source
+from okspca.state.fields import MOST_UNIT, Shape, Sink, Source
 from okspca.state.front_ends import no_form
 
 NAMES: dict[type[Service[Any]], str] = {kind: name for name, kind in BY_NAME.items()}
@@ -92,7 +92,8 @@ def read_state(source: Source, service: Service[Any], sizes: tuple[int, int]) ->
         state = CachedState(D, k, _read_basis(source, D, k))
     elif kind is WarmBlockState:
         block: Any = getattr(service, "block", service)
-        state = WarmBlockState(D, k, source.array("rows", (min(k + block.n_guards, D), D)))
+        shape = min(k + block.n_guards, D), D
+        state = WarmBlockState(D, k, source.array("rows", shape, most=MOST_UNIT))
     elif kind is AdamState:
         adam = _read_tracker(source, AdamState, D, k)
         wide = {name: source.array(name, (k, D), finite=False) for name in AdamArrays._fields[:-1]}
@@ -120,7 +121,8 @@ def _read_tracker(source: Source, kind: type[StateT], D: int, k: int) -> StateT:
         "small": (k, k),
     }
     arrays = {
-        name: source.array(name, shape, finite=name == "rows") for name, shape in shapes.items()
+        name: source.array(name, shape, finite=name == "rows", most=MOST_UNIT)
+        for name, shape in shapes.items()
     }
     return kind(D, k, TrackerArrays(**arrays), reinitialised)
 
@@ -151,8 +153,10 @@ def _read_basis(source: Source, D: int, k: int) -> Basis | None:
     inner = source.inside("last")
     status = Status[inner.text("status", tuple(Status.__members__))]
     built_at, age = inner.count("built_at"), inner.count("age")
-    vectors: Floats = frozen(inner.array("vectors", (D, None)))
+    vectors: Floats = frozen(inner.array("vectors", (D, None), most=MOST_UNIT))
     values: Floats = frozen(inner.array("singular_values", vectors.shape[1:]))
+    if values.min(initial=0.0) < 0.0:
+        inner.refuse("singular_values", "negative")
     if vectors.shape[1] > k or (vectors.shape[1] > 0) != (status is Status.VALID):
         inner.refuse("status", status.name)
     certificate = None

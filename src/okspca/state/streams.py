@@ -138,6 +138,8 @@ def read_stream(source: Source) -> StreamRecord | None:
         inner.count("rows_skipped"),
         inner.count("values_imputed"),
     )
+    if record.rows_skipped > record.rows_read:
+        inner.refuse("rows_skipped", record.rows_skipped)
     later = inner.names()
     if "encodings" in later:
         record = record._replace(encodings=_read_encodings(inner, len(record.columns)))

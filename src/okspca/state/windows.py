@@ -19,20 +19,26 @@ def read_window(source: Source, moment: CrossMoment, most_right: int) -> MomentW
     """Read the blocks behind a moment."""
     size = source.count("window", least=N_BLOCKS)
     window = MomentWindow(size, moment)
+    empty = window.newest
     window.filled = source.count("filled", most=rows_per_block(size) - 1)
-    window.newest = _read_block(source.inside("newest"), moment, most_right)
+    window.newest = _read_block(source.inside("newest"), moment, most_right, empty)
     read_stacks(
-        source.inside("stacks"), window.stacks, lambda s: _read_block(s, moment, most_right)
+        source.inside("stacks"), window.stacks, lambda s: _read_block(s, moment, most_right, empty)
     )
     source.close()
     return window
 
 
-def _read_block(source: Source, moment: CrossMoment, most_right: int) -> CrossMoment:
-    """Read one block, in the stored coordinates of the moment."""
+def _read_block(
+    source: Source, moment: CrossMoment, most_right: int, empty: CrossMoment
+) -> CrossMoment:
+    """Read one block, in the coordinates of the moment and with the settings of an empty one."""
     n_left = moment.arrays.sums.shape[1]
     block = read_moment(source, n_left, most_right)
     fits = type(block) is type(moment) and block.width <= moment.width
     if not fits or block.labels or block.compression is not None or block.forgetting != 1.0:
         source.refuse("width", block.width)
+    for name in ("ridge", "class_weighting"):
+        if getattr(block, name, None) != getattr(empty, name, None):
+            source.refuse(name, getattr(block, name))
     return block
