@@ -11,11 +11,14 @@ from okspca.studies.comparison import (
     Comparison,
     Decades,
     Factor,
+    Given,
+    Holds,
     Same,
     Verdict,
     Within,
     agreement,
     compared,
+    counted,
     rounding_of,
     score_tolerance,
     write_comparison,
@@ -25,6 +28,7 @@ from okspca.studies.provenance import command_line, provenance
 from okspca.studies.rows import OtherSettingsError, Row, RowFile
 from okspca.studies.tables import Table
 
+ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {"seeds": [100, 101], "tasks": ["Kin8nm"]}
 
 
@@ -78,8 +82,8 @@ def test_comparison_is_written_as_flat_rows(tmp_path: Path) -> None:
     lines = [Comparison("Table 2", "Kin8nm", "exact", "0.413", 0.4132, "±0.02", Verdict.AGREES)]
     write_comparison(tmp_path / "comparison.csv", lines)
     assert (tmp_path / "comparison.csv").read_text() == (
-        "artefact,row,column,paper,ours,tolerance,verdict,note\n"
-        "Table 2,Kin8nm,exact,0.413,0.4132,±0.02,agrees,\n"
+        "artefact,row,column,paper,ours,tolerance,verdict,note,kind\n"
+        "Table 2,Kin8nm,exact,0.413,0.4132,±0.02,agrees,,result\n"
     )
 
 
@@ -154,3 +158,25 @@ def test_provenance_names_versions_and_no_path() -> None:
     assert told["command"] == "okspca reproduce population"
     assert "numba" in told["versions"]
     assert "took" not in told
+
+
+def test_results_settings_and_orderings_are_counted_apart() -> None:
+    lines = [
+        compared("tab", "task", "score", "0.5", 0.5, Within(0.02)),
+        compared("tab", "task", "score", "0.5", 0.9, Within(0.02)),
+        compared("tab", "task", "rows", "4,000", 4000, Given()),
+        compared("text", "task", "A is above B", "1", 0.0, Holds()),
+        compared("text", "task", "B is above C", "1", None, Holds()),
+    ]
+    assert counted(lines) == (
+        "1 of 2 published results agree, 0 of 1 orderings hold, "
+        "1 of 1 settings are equal (by construction)."
+    )
+
+
+def test_which_checkpoint_is_worst_agrees_only_if_it_is_the_same() -> None:
+    """A factor wide enough for any checkpoint of the stream would not be a comparison."""
+    lines = (ROOT / "results" / "prediction" / "comparison.csv").read_text().splitlines()
+    line = next(line for line in lines if "worst checkpoint of all seeds" in line)
+    assert "23,404" in line
+    assert ",equal,differs," in line

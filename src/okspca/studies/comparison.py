@@ -8,11 +8,16 @@ A tolerance is an object with ``accepts(paper, ours)`` and words for people (``s
     Within(width)         |ours - paper| <= width
     Factor(factor, seen)  ours within that factor of paper, or paper inside our seeds' range
     Decades(width)        |log10(1 - ours) - log10(1 - paper)| <= width, for shares close to one
-    Same()                equal, for settings and sizes
+    Same()                equal, for counts and ranks
+    Given()               equal by construction, for settings and sizes
+    Holds()               the statement holds, for orderings
     AtMost(limit)         ours <= limit, where the published value is rounding
     SameSide(of)          ours and paper on the same side of a number, for ratios of times
 
 A published number is rounded, so every tolerance is widened by half a unit of its last digit.
+
+Results, settings and orderings are counted apart: a setting that was copied from the paper says
+nothing about whether its results come out again.
 """
 
 import csv
@@ -21,11 +26,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from okspca import outputs
+
+#: What a line is about, and how such lines are counted in words.
+RESULT, ORDERING, SETTING = "result", "ordering", "setting"
+WORDS = {
+    RESULT: "{} published results agree",
+    ORDERING: "{} orderings hold",
+    SETTING: "{} settings are equal (by construction)",
+}
 
 
 class Verdict(StrEnum):
@@ -119,13 +133,15 @@ class Decades:
 
 @dataclass(frozen=True)
 class Same:
-    """Equality, for settings and sizes.
+    """Equality, for counts and ranks that a run could have got wrong.
 
     Examples
     --------
     >>> Same().accepts(4000, 4000)
     True
     """
+
+    kind: ClassVar[str] = RESULT
 
     def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
         """Whether ours is the same number."""
@@ -134,6 +150,40 @@ class Same:
     def __str__(self) -> str:
         """Say it."""
         return "equal"
+
+
+@dataclass(frozen=True)
+class Given(Same):
+    """Equality of what was taken over from the paper.
+
+    Examples
+    --------
+    >>> str(Given()), Given().kind
+    ('equal by construction', 'setting')
+    """
+
+    kind: ClassVar[str] = SETTING
+
+    def __str__(self) -> str:
+        """Say it."""
+        return "equal by construction"
+
+
+@dataclass(frozen=True)
+class Holds(Same):
+    """Truth of a published statement: 1 here as there.
+
+    Examples
+    --------
+    >>> Holds().accepts(1, 0), Holds().kind
+    (False, 'ordering')
+    """
+
+    kind: ClassVar[str] = ORDERING
+
+    def __str__(self) -> str:
+        """Say it."""
+        return "holds"
 
 
 @dataclass(frozen=True)
@@ -199,6 +249,8 @@ class Comparison:
         Agrees, differs, or not run.
     note : str
         Anything a reader must know, such as other data than the paper's.
+    kind : str
+        A result, a setting or an ordering.
 
     Examples
     --------
@@ -214,6 +266,7 @@ class Comparison:
     tolerance: str
     verdict: Verdict
     note: str = ""
+    kind: str = RESULT
 
 
 def compared(
@@ -232,7 +285,8 @@ def compared(
         close = tolerance.accepts(float(paper.replace(",", "")), ours, rounding_of(paper))
         verdict = Verdict.AGREES if close else Verdict.DIFFERS
     ours = None if verdict is Verdict.NOT_RUN else ours
-    return Comparison(artefact, row, column, paper, ours, str(tolerance), verdict, note)
+    kind = getattr(tolerance, "kind", RESULT)
+    return Comparison(artefact, row, column, paper, ours, str(tolerance), verdict, note, kind)
 
 
 def rounding_of(printed: str) -> float:
@@ -279,6 +333,22 @@ def agreement(lines: Iterable[Comparison]) -> tuple[int, int]:
     """How many lines agree, of how many that were run."""
     verdicts = [line.verdict for line in lines if line.verdict is not Verdict.NOT_RUN]
     return verdicts.count(Verdict.AGREES), len(verdicts)
+
+
+def counted(lines: Sequence[Comparison]) -> str:
+    """Say how many results agree, orderings hold and settings are equal, each by itself.
+
+    Examples
+    --------
+    >>> counted([compared("tab", "Kin8nm", "Raw-X", "0.404", 0.4043, Within(0.02))])
+    '1 of 1 published results agree.'
+    """
+    said = []
+    for kind, words in WORDS.items():
+        agree, of = agreement(line for line in lines if line.kind == kind)
+        if of:
+            said.append(words.format(f"{agree} of {of}"))
+    return f"{', '.join(said)}." if said else "Nothing was run."
 
 
 def write_comparison(path: Path, lines: Sequence[Comparison]) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from okspca import outputs
 from okspca.printable import printable
-from okspca.studies.comparison import Comparison, agreement, write_comparison
+from okspca.studies.comparison import Comparison, counted, write_comparison
 from okspca.studies.page import Code, Part, Picture, Section, comparison_table, page
 from okspca.studies.population.summary import comparison, is_complete, tables
 from okspca.studies.provenance import as_lines
@@ -37,9 +37,8 @@ def write_report(out: Path, rows: Sequence[Row], told: dict[str, str], console: 
     outputs.write(out / "README.md", _markdown([compared, *made], pictures, lines, told))
     for table in (made[0], compared, made[-1]):
         console.print(table.rich())
-    agreed, ran = agreement(lines)
     place = printable(out / "index.html")
-    console.print(f"{agreed} of {ran} published numbers agree. All of it: {place}", markup=False)
+    console.print(f"{counted(lines)} All of it: {place}", markup=False)
     if not is_complete(rows):
         console.print("This was a quick run on a few seeds: it only shows that everything works.")
 
@@ -92,8 +91,7 @@ def _markdown(
     told: dict[str, str],
 ) -> str:
     """Write the same as Markdown, with the figures as files beside it."""
-    agreed, ran = agreement(lines)
     shown = [f"![{p.caption}]({name}.png)\n" for name, p in pictures.items()]
-    head = [f"# {TITLE}\n", f"{LEAD}\n", f"{agreed} of {ran} published numbers agree.\n"]
+    head = [f"# {TITLE}\n", f"{LEAD}\n", f"{counted(lines)}\n"]
     made_by = ["## How this was made\n", "```text", as_lines(told), "```", ""]
     return "\n".join([*head, *shown, *(table.markdown() for table in made), *made_by])

@@ -9,6 +9,7 @@ from okspca.studies.comparison import (
     Comparison,
     Decades,
     Factor,
+    Given,
     Same,
     Tolerance,
     score_tolerance,
@@ -50,7 +51,7 @@ def _tasks(c: Comparer) -> None:
             inputs = [size["n_train"], size["n_test"], size["n_inputs"]]
             values = [*inputs, task.n_features, width, task.rank]
         for column, paper, ours in zip(published.TASK_COLUMNS, printed, values, strict=True):
-            c.add("Table 1: tasks", name, column, paper, ours, Same())
+            c.add("Table 1: tasks", name, column, paper, ours, Given())
 
 
 def _regression(c: Comparer) -> None:
@@ -79,7 +80,7 @@ def _classification(c: Comparer) -> None:
     for task, (k, original, exact, rho, angle, distance) in published.CLASSIFICATION.items():
         r, name = c.results, c.name(task)
         there = r.scores(name, "OKSPCA").size > 0
-        c.add(artefact, task, "k", k, TASKS[task].rank if there else None, Same())
+        c.add(artefact, task, "k", k, TASKS[task].rank if there else None, Given())
         c.mean(artefact, task, "Original F1", original, r.scores(name, "OKSPCA"))
         c.mean(artefact, task, "Exact F1", exact, r.scores(name, "OKSPCA", "exact"))
         add_geometry(c, artefact, task, (rho, angle, distance))
@@ -93,7 +94,7 @@ def _settings(c: Comparer) -> None:
     whole = chosen if complete else None
     c.add(artefact, "selected", "rate", "0.03", whole.rate if whole else None, Same())
     c.add(artefact, "selected", "clip", "0.5", whole.clip if whole else None, Same())
-    c.add(artefact, "development", "runs", "90", len(rows) if whole else None, Same())
+    c.add(artefact, "development", "runs", "90", len(rows) if whole else None, Given())
     for column, paper, ours in (
         ("rate in use", "0.03", protocol.LEARNING_RATE),
         ("clip in use", "0.5", protocol.CLIP),
@@ -108,7 +109,7 @@ def _settings(c: Comparer) -> None:
         ("development seeds", "5", len(protocol.DEVELOPMENT_SEEDS)),
         ("rows for the bandwidth, at most", "512", MEDIAN_ROWS),
     ):
-        c.add(artefact, "settings", column, paper, ours, Same())
+        c.add(artefact, "settings", column, paper, ours, Given())
     for task, printed in published.BANDWIDTHS.items():
         size = c.results.size(c.name(task))
         for column, key, width in zip(
@@ -162,7 +163,7 @@ def _controls(c: Comparer) -> None:
             ("RFF-X", c.results.scores(name, "RFF-X")),
         )
         ours = TASKS[task].old_rank if columns[0][1].size else None
-        c.add(artefact, task, "k_old", rank, ours, Same())
+        c.add(artefact, task, "k_old", rank, ours, Given())
         for (column, values), (paper, sd) in zip(columns, printed, strict=True):
             c.mean(artefact, task, column, paper, values, sd)
 
@@ -181,7 +182,7 @@ def _trajectory(c: Comparer) -> None:
             strict=True,
         ):
             value = None if mine is None else TASKS["Sensorless"].rank if key is None else mine[key]
-            tolerance: Tolerance = Same()
+            tolerance: Tolerance = Given() if key in ("observation", None) else Same()
             if key == "rho":
                 tolerance = Decades(0.5)
             elif key in ("angle", "distance"):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from okspca.studies.comparison import Decades, Factor, Same, Within
+from okspca.studies.comparison import Decades, Factor, Given, Holds, Same, Within
 from okspca.studies.prediction import methods, protocol, published
 from okspca.studies.prediction.comparer import TINY, Comparer, mean
 from okspca.studies.prediction.statistics import BOOTSTRAP_SEED, RESAMPLES
@@ -38,14 +38,14 @@ def compare_text(c: Comparer) -> None:
     points = [row for name in tasks for row in r.geometry(name)]
     counts = len({(row["task"], row["seed"]) for row in points}), len(points)
     whole = complete and len(r.seeds) == len(protocol.FINAL_SEEDS)
-    c.add("Text of section 3", "diagnostics", "fits", "40", counts[0] if whole else None, Same())
+    c.add("Text of section 3", "diagnostics", "fits", "40", counts[0] if whole else None, Given())
     c.add(
         "Text of section 3",
         "diagnostics",
         "comparisons",
         "200",
         counts[1] if whole else None,
-        Same(),
+        Given(),
     )
     _text_deviation(c)
     _text_supplement(c)
@@ -57,7 +57,7 @@ def _text_deviation(c: Comparer) -> None:
     worst = max(rows, key=lambda row: row["angle"], default=None)
     artefact, row = "Text of section 3", "Sensorless, worst checkpoint of all seeds"
     for column, key, paper, tolerance in (
-        ("observation", "observation", "23,404", Factor(5.0)),
+        ("observation", "observation", "23,404", Same()),
         ("θ_max (deg)", "angle", "78.099", Factor(2.0)),
         ("ρ", "rho", "0.970687", Decades(0.5)),
     ):
@@ -73,7 +73,7 @@ def _text_supplement(c: Comparer) -> None:
         published.HAR_DEVELOPMENT,
         strict=True,
     ):
-        c.add(artefact, "HAR", column, paper, found[0][key] if found else None, Same())
+        c.add(artefact, "HAR", column, paper, found[0][key] if found else None, Given())
     for column, paper, ours in (
         ("first final seed", "100", protocol.FINAL_SEEDS[0]),
         ("last final seed", "109", protocol.FINAL_SEEDS[-1]),
@@ -87,7 +87,7 @@ def _text_supplement(c: Comparer) -> None:
         ("bootstrap resamples", "10,000", RESAMPLES),
         ("bootstrap seed", "50000", BOOTSTRAP_SEED),
     ):
-        c.add(artefact, "settings", column, paper, ours, Same())
+        c.add(artefact, "settings", column, paper, ours, Given())
     for task, (paper, largest) in published.FULL_MINUS_EXTRACTED.items():
         difference = r.scores(task, "OKSPCA") - r.scores(task, "OKSPCA", "extracted")
         greatest = float(np.abs(difference).max()) if difference.size else None
@@ -149,4 +149,4 @@ def _compare_control(c: Comparer, task: str) -> None:
 def _state(c: Comparer, task: str, statement: str, holds: bool | None) -> None:
     """Add a statement: 1 where it holds, 0 where it does not."""
     ours = None if holds is None else float(holds)
-    c.add("Orderings in the text (1 = holds)", task, statement, "1", ours, Same())
+    c.add("Orderings in the text (1 = holds)", task, statement, "1", ours, Holds())

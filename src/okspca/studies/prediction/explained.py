@@ -22,8 +22,8 @@ CHOSEN_BY_RESULT = (
     "without its mean). The form of the loadings is settled by four regression means and spreads "
     "that agree to the last printed digit over ten seeds. The overflow rule is not settled: "
     "freezing was picked on two or three seeds of one task because it came closest there. With "
-    "own-score sums, inputs as they are and exponents carried, the choices first made, 252 of the "
-    "268 numbers agreed. The settings among the 268 are equal by construction."
+    "own-score sums, inputs as they are and exponents carried, the choices first made, two lines "
+    "fewer agreed."
 )
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from okspca import outputs
 from okspca.printable import printable
-from okspca.studies.comparison import Comparison, Verdict, agreement, write_comparison
+from okspca.studies.comparison import Comparison, Verdict, agreement, counted, write_comparison
 from okspca.studies.page import Code, Part, Picture, Section, comparison_table, page
 from okspca.studies.prediction.compare import compare
 from okspca.studies.prediction.explained import explanations
@@ -65,10 +65,8 @@ def summary(lines: list[Comparison]) -> Table:
         rows.append((artefact, str(agree), str(of - agree), str(len(own) - of)))
     agree, of = agreement(lines)
     rows.append(("all", str(agree), str(of - agree), str(len(lines) - of)))
-    share = f"{agree / of:.1%} of the numbers that were run agree." if of else "Nothing was run."
-    return Table(
-        "Agreement with the paper", ("artefact", "agrees", "differs", "not run"), rows, share
-    )
+    columns = ("artefact", "agrees", "differs", "not run")
+    return Table("Agreement with the paper", columns, rows, counted(lines))
 
 
 def _pictures(results: Results, out: Path, console: Console) -> dict[str, bytes]:

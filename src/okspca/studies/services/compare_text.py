@@ -9,6 +9,8 @@ from okspca.studies.comparison import (
     AtMost,
     Comparison,
     Factor,
+    Given,
+    Holds,
     Same,
     Tolerance,
     Within,
@@ -58,7 +60,7 @@ def _settings() -> list[Comparison]:
         ("grid", "cells", "825", _combinations() * len(SEEDS) * len(SCHEDULES)),
     )
     return [
-        compared("Text: settings", row, column, paper, ours, Same())
+        compared("Text: settings", row, column, paper, ours, Given())
         for row, column, paper, ours in values
     ]
 
@@ -220,7 +222,7 @@ def _ordering(
     """One where the first number is below the second, zero where it is not."""
     low, high = number(*smaller), number(*larger)
     ours = None if low is None or high is None else float(low < high)
-    return compared("Text: orderings (1: it holds)", claim, "", YES, ours, Same())
+    return compared("Text: orderings (1: it holds)", claim, "", YES, ours, Holds())
 
 
 def _loss_passed_over(results: Results) -> Comparison:
@@ -232,4 +234,4 @@ def _loss_passed_over(results: Results) -> Comparison:
         fewest = min(found, key=lambda c: (c[1], c[2]))
         ours = float(min(c[2] for c in found) < fewest[2])
     claim = "R256: the rule passes over a step of smaller loss"
-    return compared("Text: orderings (1: it holds)", claim, "", YES, ours, Same())
+    return compared("Text: orderings (1: it holds)", claim, "", YES, ours, Holds())

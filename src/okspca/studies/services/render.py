@@ -8,7 +8,7 @@ from rich.console import Console
 
 from okspca import outputs
 from okspca.printable import printable
-from okspca.studies.comparison import Comparison, agreement, write_comparison
+from okspca.studies.comparison import Comparison, counted, write_comparison
 from okspca.studies.page import Code, Part, Picture, Section, comparison_table, page
 from okspca.studies.provenance import as_lines
 from okspca.studies.services import tables
@@ -58,8 +58,7 @@ def _print(console: Console, paper: Results, lines: list[Comparison], found: lis
     """Print what matters most."""
     if paper.rows:
         console.print(tables.schedule_table(paper).rich())
-        agreed, ran = agreement(lines)
-        console.print(f"{agreed} of {ran} published numbers agree.", highlight=False)
+        console.print(counted(lines), highlight=False)
     if found:
         console.print(claims_table(found).rich())
         held = sum(claim.holds for claim in found)
@@ -98,14 +97,13 @@ def sections(
     def shown(*names: str) -> list[Part]:
         return [pictures[name] for name in names if name in pictures]
 
-    agreed, ran = agreement(lines)
     joint = [tables.joint_table(paper, regime, "paper") for regime in REGIMES]
     return [
         Section("The open question", [*_answer(found), *shown("frontier")]),
         Section(
             "Agreement with the paper",
             [
-                f"{agreed} of {ran} published numbers agree within the tolerance beside them.",
+                f"{counted(lines)} Each has its tolerance beside it.",
                 *_differing(lines),
                 *explanations(paper),
             ],
