@@ -22,6 +22,7 @@ from okspca.basis import Basis
 from okspca.datasets import sectors
 from okspca.estimators import OKSPCA
 from okspca.numerics.arrays import Floats
+from okspca.numerics.room import check_room
 from okspca.services import Cached
 
 WARM_UP, LEAST_TURN, FEWEST_TURNS, TOO_DEAR = 512, 64, 3, 4.0
@@ -125,6 +126,8 @@ def stand_in(n_inputs: int, n_outputs: int, n_classes: int | None) -> tuple[Floa
     >>> X.shape, y.shape
     ((8192, 4), (8192, 2))
     """
+    what = f"{STAND_IN_ROWS} rows of this width"
+    check_room(STAND_IN_ROWS * (n_inputs + (n_classes or n_outputs)), what, "give a file of rows")
     if n_classes is not None:
         return sectors(STAND_IN_ROWS, n_classes, n_inputs, SEED)
     random = RandomState(SEED)

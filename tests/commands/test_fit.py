@@ -237,6 +237,24 @@ def test_wrong_input_is_one_sentence(
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--solver", "magic"], "solver='magic' cannot be used"),
+        (["--missing", "guess"], "--missing guess is not known"),
+        (["--random-features", "1000000000000"], "needs at least 40,000,000,000,000 bytes"),
+    ],
+)
+def test_wrong_option_values_are_told_before_any_work(
+    options: list[str], problem: str, tmp_path: Path
+) -> None:
+    words = ["fit", str(tmp_path / "absent.csv"), "--target", "y", "--out", str(tmp_path / "m")]
+    result = CliRunner().invoke(app, [*words, *options])
+    assert result.exit_code == 2, result.output
+    assert problem in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_wrong_places_are_one_sentence(folder: Path, tmp_path: Path) -> None:
     rows = folder / "rows.csv"
     for source, out, problem in (

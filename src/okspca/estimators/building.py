@@ -9,7 +9,7 @@ from numpy.random import RandomState
 from scipy.sparse import issparse
 
 from okspca.errors import DataError
-from okspca.estimators.parameters import with_plain_parameters
+from okspca.estimators.parameters import check_size, with_plain_parameters
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
 from okspca.features.relevance import MOST_MIXED
@@ -116,6 +116,7 @@ def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
 def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     """Build the pipeline of a model from its parameters and its first rows."""
     model = with_plain_parameters(model)
+    check_size(model, pilot.X.shape[1], 0 if labels is not None else pilot.Y.shape[1])
     is_bounded = model.input_map is None or model.input_map.is_bounded
     inputs = _standardizer(
         model, model.input_standardizer, pilot.X, pilot.weights, is_bounded=is_bounded

@@ -10,6 +10,7 @@ from okspca.features import FeatureMap, FourierMap
 from okspca.features.fourier import KERNELS, SAMPLINGS
 from okspca.moments.moment_window import N_BLOCKS
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
+from okspca.numerics.room import check_room
 from okspca.numerics.scalars import plain
 from okspca.numerics.whitening import SMALLEST_RIDGE
 from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
@@ -69,6 +70,25 @@ def check_parameters(model: Any) -> None:
         if not isinstance(value, bool | np.bool_):
             reject(name, value, "True or False")
     _check_objects(model)
+    check_size(model, 1, 0)
+
+
+def check_size(model: Any, n_inputs: int, n_outputs: int) -> None:
+    """Raise where a model cannot fit into memory; ``n_outputs`` is zero for labels or unknown."""
+    D, what = int(model.n_random_features), f"n_random_features={model.n_random_features}"
+    if model.input_map is not None:
+        D = int(model.input_map.n_features)
+        what = f"input_map with {D} features"
+    groups = int(model.get_params(deep=False)["stability"])
+    # The map, the basis, and at least one row of the moment and of each of its groups.
+    numbers = D * (n_inputs + 1 + int(model.n_components) + 1 + groups)
+    if model.objective == "whitened":
+        numbers += D * D
+    if n_outputs and model.target_map is None and model.target_features == "fourier":
+        E = int(model.n_target_features or D)
+        is_compressed = model.compress and n_outputs == 1
+        numbers += E * (n_outputs + 1) + (0 if is_compressed else D * E)
+    check_room(numbers, what, "ask for fewer features")
 
 
 def with_plain_parameters(model: Model) -> Model:

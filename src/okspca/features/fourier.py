@@ -33,6 +33,7 @@ from okspca.features.base import FeatureMap
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, frozen
 from okspca.numerics.cosine import cosine_features, cosines_along_a_line
 from okspca.numerics.orthonormal import signed_qr
+from okspca.numerics.room import check_room
 
 MATERN_DEGREES = {"matern12": 1, "matern32": 3, "matern52": 5}
 KERNELS = ("gaussian", "laplacian", *MATERN_DEGREES)
@@ -92,6 +93,8 @@ class FourierMap(FeatureMap):
         """Draw the frequencies of ``kernel``, then the phases."""
         _check_choice("kernel", kernel, KERNELS)
         _check_choice("sampling", sampling, SAMPLINGS)
+        what = f"A map of {n_inputs} inputs to {n_features} features"
+        check_room(int(n_features) * (int(n_inputs) + 1), what, "ask for fewer features")
         random = seed if isinstance(seed, RandomState) else RandomState(seed)
         draw = _orthogonal_rows if sampling == "orthogonal" else _plain_rows
         weights = draw(n_inputs, n_features, kernel, random) / bandwidth
