@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from scipy.sparse import issparse
+from sklearn.base import is_classifier
 
 from okspca.errors import DataError
 from okspca.estimators.parameters import check_size, with_plain_parameters
@@ -249,5 +250,6 @@ def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> CrossM
         ridge=ridge,
         class_weighting=model.class_weighting,
         n_directions=model.n_components,
+        calibrated=is_classifier(model),
         **settings,
     )

@@ -4,8 +4,9 @@ With the embedding ``z = W^T phi`` of the whitened objective, its covariance ``W
 cross-covariance ``W^T C`` with the target features are known at any time:
 
 * a response is regressed on z (its first target feature is the response itself);
-* classes have means and a common covariance within them in z, so the posterior of a class is a
-  softmax of linear functions of z (linear discriminant analysis).
+* classes have means and a common covariance within them in z, which makes linear functions of z
+  (linear discriminant analysis); how much these are believed is learned from rows that were not
+  learned yet (:mod:`okspca.moments.calibration`).
 
 No second pass, no optimiser; blocks of any size give the same predictor.  With
 ``prequential=True`` every block is predicted before it is learned
@@ -31,13 +32,11 @@ from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
 from okspca.moments import WhitenedMoment
+from okspca.moments.calibration import CalibrationMap, Discriminants
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import regression_on
 from okspca.pipeline import Embedding, Pipeline
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
-
-#: What is added to the variances within classes, relative to their mean.
-WITHIN_RIDGE = 1e-6
 
 
 class Linear(NamedTuple):
@@ -51,16 +50,36 @@ class Linear(NamedTuple):
         return Z @ self.weights + self.offset
 
 
+class Posteriors(NamedTuple):
+    """Logarithms of posterior probabilities of classes, up to a constant.
+
+    See :mod:`okspca.moments.calibration`; states of earlier versions have no calibration.
+    """
+
+    discriminants: Discriminants
+    calibration: CalibrationMap | None
+
+    def of(self, Z: Floats) -> Floats:
+        """Values for embedded rows, one column per class."""
+        values = self.discriminants.of(Z)
+        if self.calibration is None or values.shape[1] < 2:
+            return values
+        return self.calibration.of(self.discriminants.claims(values))
+
+
 class Readout(NamedTuple):
-    """A prediction from inputs: the embedding, a linear function of it, and what columns mean."""
+    """A prediction from inputs: the embedding, a function of it, and what its columns mean."""
 
     embedding: Embedding
-    linear: Linear
+    function: Linear | Posteriors
     classes: NDArray[Any]
 
     def of(self, X: Floats) -> Floats:
         """Values for rows, one column per output or class."""
-        return self.linear.of(self.embedding.of(X))
+        values = self.function.of(self.embedding.of(X))
+        # A class that was declared but not seen yet has no column in the moment.
+        missing = max(len(self.classes) - values.shape[1], 0)
+        return np.pad(values, ((0, 0), (0, missing)), constant_values=-np.inf)
 
 
 class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
@@ -264,12 +283,9 @@ def _regressor(pipeline: Pipeline) -> Readout:
 
 def _classifier(pipeline: Pipeline) -> Readout:
     """What predicts classes, all of it from one state."""
-    embedding, classes = pipeline.embedding(), classes_of(pipeline.target_map)
+    embedding = pipeline.embedding()
     found = _discriminants(pipeline, embedding.columns)
-    # A class that was declared but not seen yet has no column in the moment.
-    missing = 0, len(classes) - len(found.offset)
-    offset = np.pad(found.offset, missing, constant_values=-np.inf)
-    return Readout(embedding, Linear(np.pad(found.weights, ((0, 0), missing)), offset), classes)
+    return Readout(embedding, found, classes_of(pipeline.target_map))
 
 
 def _regression(pipeline: Pipeline, W: Floats) -> Linear:
@@ -292,20 +308,15 @@ def _regression(pipeline: Pipeline, W: Floats) -> Linear:
     return Linear((B * scale[:, np.newaxis]).T, mean + scale * offset)
 
 
-def _discriminants(pipeline: Pipeline, W: Floats) -> Linear:
-    """Find the linear discriminants of the classes in the embedding."""
-    S, Ct = _moments(pipeline)
-    shares = pipeline.moment.means()[1]
-    shares = np.maximum(shares[: len(Ct)], np.finfo(np.float64).tiny)
-    if not W.any():  # a single class so far, or nothing that tells them apart
-        return Linear(np.zeros((W.shape[1], len(Ct))), np.log(shares))
-    distances = (Ct / shares[:, np.newaxis]) @ W
-    within = W.T @ S @ W - (distances * shares[:, np.newaxis]).T @ distances
-    unit = max(float(np.trace(within)) / len(within), np.finfo(np.float64).tiny)
-    inverse = np.linalg.pinv(within + WITHIN_RIDGE * unit * np.eye(len(within)), hermitian=True)
-    weights = inverse @ distances.T
-    centred = np.log(shares) - 0.5 * (distances @ weights).diagonal()
-    return Linear(weights, centred - (W.T @ pipeline.mean_features()) @ weights)
+def _discriminants(pipeline: Pipeline, W: Floats) -> Posteriors:
+    """Find the discriminants of the classes in the embedding, and how much they are believed."""
+    moment = pipeline.moment
+    assert isinstance(moment, WhitenedMoment)
+    found = moment.discriminants_of(W)
+    offset = found.offset - (W.T @ pipeline.mean_features()) @ found.weights
+    # Without an embedding there is nothing to believe but the shares.
+    calibration = moment.calibration_map(found) if W.any() else None
+    return Posteriors(found._replace(offset=offset), calibration)
 
 
 def _moments(pipeline: Pipeline) -> tuple[Floats, Floats]:

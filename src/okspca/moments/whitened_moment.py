@@ -22,11 +22,13 @@ import numpy as np
 
 from okspca.errors import MergeError
 from okspca.moments.arrays import Change, EncodedRows, GroupArrays, Target
+from okspca.moments.calibration import Calibration, CalibrationMap, Discriminants
 from okspca.moments.cross_moment import CrossMoment
 from okspca.moments.input_covariance import InputCovariance, Past
 from okspca.moments.pencil import Pencil
 from okspca.moments.ridge_choice import RidgeChoice
 from okspca.numerics.arrays import Floats, Integers, copied, unit_scaled
+from okspca.numerics.discriminants import discriminants, left_out_inflation
 from okspca.numerics.whitening import (
     FactorBounds,
     factor_bounds,
@@ -54,6 +56,8 @@ class WhitenedMoment(CrossMoment):
         What a class counts.
     n_directions : int
         Number of leading directions that the choice of a ridge is about.
+    calibrated : bool
+        For labels: keep what tells how sure posteriors may be.
     **settings
         As for :class:`CrossMoment`.
 
@@ -69,7 +73,9 @@ class WhitenedMoment(CrossMoment):
     1.0
     """
 
-    copy_parts: ClassVar[tuple[str, ...]] = ("compression", "covariance", "choice")
+    copy_parts: ClassVar[tuple[str, ...]] = (
+        *("compression", "covariance", "choice", "calibration"),
+    )
     folds: ClassVar[bool] = True
 
     def __init__(
@@ -80,6 +86,7 @@ class WhitenedMoment(CrossMoment):
         ridge: float | None = None,
         class_weighting: str = "squared",
         n_directions: int = 1,
+        calibrated: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(n_left, n_right, **settings)
@@ -88,6 +95,7 @@ class WhitenedMoment(CrossMoment):
         self.n_directions = n_directions
         self.covariance = InputCovariance(n_left)
         self.choice = RidgeChoice(n_left) if ridge is None else None
+        self.calibration = Calibration(n_left) if calibrated else None
 
     @property
     def is_shown_as_stored(self) -> bool:
@@ -100,12 +108,14 @@ class WhitenedMoment(CrossMoment):
         return self.choice.value if self.choice is not None else self.ridge or 0.0
 
     def add(self, rows: EncodedRows) -> None:
-        """Learn a block of rows, cut where a round of the choice of a ridge begins or ends."""
+        """Learn a block of rows, cut where a round begins or ends."""
         start, n = 0, rows.Phi.shape[0]
         while start < n:
             stop = n
             if self.choice is not None:
-                stop = min(n, start + self.choice.next_stop(self.rows) - self.rows)
+                stop = min(stop, start + self.choice.next_stop(self.rows) - self.rows)
+            if self.calibration is not None:
+                stop = min(stop, start + self.calibration.next_stop(self.rows) - self.rows)
             self._add_piece(EncodedRows(*(part[start:stop] for part in rows)))
             start = stop
 
@@ -132,6 +142,8 @@ class WhitenedMoment(CrossMoment):
         self.covariance.merge(other.covariance, past, other.arrays.left_mean, other.weight)
         if self.choice is not None and other.choice is not None:
             self.choice.errors = self.choice.errors + other.choice.errors
+        if self.calibration is not None and other.calibration is not None:
+            self.calibration.merge(other.calibration)
 
     def with_columns(self, columns: Integers, n_right: int) -> CrossMoment:
         """Return a copy whose target coordinate ``j`` is column ``columns[j]`` of ``n_right``."""
@@ -141,6 +153,8 @@ class WhitenedMoment(CrossMoment):
         if self.choice is not None:
             moved.choice = copied(self.choice)
             moved.choice.drop_round()
+        if self.calibration is not None:
+            moved.calibration = self.calibration.with_columns(columns)
         return moved
 
     def transformed(self, basis: Floats) -> CrossMoment:
@@ -221,14 +235,68 @@ class WhitenedMoment(CrossMoment):
         return Past(self._left_mean.copy(), fade * self.weight, fade)
 
     def _score(self, rows: EncodedRows) -> None:
-        """Let the choice of a ridge predict rows that are not learned yet."""
+        """Let what is on trial predict rows that are not learned yet."""
         if self.choice is not None and self.choice.is_scoring(self.rows):
             self.choice.score(rows)
+        if self.calibration is not None:
+            self.calibration.score(rows, self.forgetting)
 
     def _begin_round(self) -> None:
-        """Begin a round of the choice of a ridge, if one is due."""
+        """Begin a round of the choice of a ridge, or of scores, if one is due."""
         if self.choice is not None and self.choice.begins(self.rows):
             self.choice.begin(self.arrays, self.covariance.sums, self.units, self.n_directions)
+        if self.calibration is not None and self.calibration.begins(self.rows):
+            self._freeze_discriminants(self.calibration)
+
+    def _freeze_discriminants(self, calibration: Calibration) -> None:
+        """Let the discriminants as they are now score the rows to come."""
+        plain, R = super().target(), self._factor()
+        if plain.is_zero:
+            calibration.begin(Discriminants.none(len(R)))
+            return
+        rows = whitened_rows(R, plain.Ct * self._column_weights()[:, np.newaxis])
+        V = np.linalg.svd(rows, full_matrices=False)[2][: self.n_directions].T
+        W = unwhitened(R, V)
+        found = self.discriminants_of(W)
+        features = W @ found.weights
+        offset = found.offset - self._left_mean @ features
+        calibration.begin(found._replace(weights=features, offset=offset))
+
+    def discriminants_of(self, W: Floats) -> Discriminants:
+        """Discriminants of the classes in the centred embedding of weights W.
+
+        Columns of zeros are allowed; without others, the discriminants are the shares.
+        """
+        shares = np.maximum(self.arrays.right_mean, np.finfo(np.float64).tiny)
+        weights, offset = np.zeros((W.shape[1], self.width)), np.log(shares)
+        used = W.any(axis=0)
+        if not used.any():
+            return Discriminants(weights, offset, shares, np.ones(self.width))
+        S, W = self.input_covariance(), W[:, used]
+        distances = (self.matrix().T[: self.width] / shares[:, np.newaxis]) @ W
+        inflation = 1.0 if self.calibration is None else self._inflation(S)
+        weights[used], offset = discriminants(distances, W.T @ S @ W, shares, inflation)
+        squares = (distances @ weights[used]).diagonal()
+        # From the mean of the others, which is further away than that of all.
+        spreads = np.sqrt(np.maximum(squares, 1e-12)) / np.maximum(1.0 - shares, 1e-12)
+        return Discriminants(weights, offset, shares, spreads)
+
+    def calibration_map(self, found: Discriminants) -> CalibrationMap | None:
+        """How much discriminants may be believed; None where nothing was kept that tells."""
+        if self.calibration is None:
+            return None
+        return self.calibration.map(found.shares, found.spreads, self._rows_that_count())
+
+    def _inflation(self, S: Floats) -> float:
+        """By how much squared residuals grow where a row is left out."""
+        unit = float(np.trace(S)) / len(S)
+        ridge = self.ridge_in_use * (unit if unit > 0.0 else 1.0)
+        return left_out_inflation(self._factor(), ridge, self._rows_that_count())
+
+    def _rows_that_count(self) -> float:
+        """Rows of equal weight that a mean over these rows is as good as."""
+        f = self.forgetting
+        return float(self.rows) if f == 1.0 else min(float(self.rows), (1.0 + f) / (1.0 - f))
 
     def _factor(self) -> Floats:
         """Triangular factor of the covariance with its ridge."""
@@ -272,6 +340,7 @@ class WhitenedMoment(CrossMoment):
             ridge=self.ridge,
             class_weighting=self.class_weighting,
             n_directions=self.n_directions,
+            calibrated=self.calibration is not None,
             forgetting=self.forgetting,
             labels=self.labels,
         )

@@ -6,6 +6,7 @@ import numpy as np
 
 from okspca.moments import CrossMoment, SubMoments, TargetCompression, WhitenedMoment
 from okspca.moments.arrays import LEFT_SQUARE, RIGHT_SQUARE, ROWS, WEIGHT, MomentArrays
+from okspca.moments.calibration import Calibration, Discriminants
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import SMALLEST_RIDGE
@@ -111,6 +112,8 @@ def _write_whitening(sink: Sink, moment: WhitenedMoment) -> None:
         sink.put("started_at", moment.choice.started_at)
         for name in CHOICE:
             sink.array(name, getattr(moment.choice, name))
+    if moment.calibration is not None:
+        _write_calibration(sink.inside("calibration"), moment.calibration)
 
 
 def _read_whitened(
@@ -136,8 +139,40 @@ def _read_whitened(
         choice.coefficients = source.array("coefficients", shape)
         if known > width or choice.errors.min() < 0.0:
             source.refuse("started_at", "not of this moment")
+    if source.is_object("calibration"):
+        if not moment.labels:
+            source.refuse("calibration", "not of labels")
+        moment.calibration = _read_calibration(source.inside("calibration"), n_left, width)
     source.close()
     return moment
+
+
+def _write_calibration(sink: Sink, calibration: Calibration) -> None:
+    """Write scores and the discriminants that go on making them."""
+    sink.array("scores", calibration.scores)
+    sink.array("totals", calibration.totals)
+    for name, array in calibration.frozen._asdict().items():
+        sink.array(name, array)
+
+
+def _read_calibration(source: Source, n_left: int, width: int) -> Calibration:
+    """Read scores of at most ``width`` classes."""
+    calibration = Calibration(n_left)
+    calibration.scores = source.array("scores", (None, *calibration.scores.shape[1:]))
+    calibration.totals = source.array("totals", calibration.totals.shape)
+    offset = source.array("offset", (None,))
+    known = offset.shape
+    shares, spreads = source.array("shares", known), source.array("spreads", known)
+    calibration.frozen = Discriminants(
+        source.array("weights", (n_left, *known)), offset, shares, spreads
+    )
+    source.close()
+    numbers = np.concatenate([calibration.scores.ravel(), calibration.totals, shares])
+    if max(len(calibration.scores), len(offset)) > width or numbers.min() < 0.0:
+        source.refuse("scores", "not of this moment")
+    if spreads.min(initial=1.0) <= 0.0:
+        source.refuse("spreads", "not positive")
+    return calibration
 
 
 def write_sub_moments(sink: Sink, sub_moments: SubMoments | None) -> None:
