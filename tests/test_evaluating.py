@@ -28,7 +28,7 @@ def evaluated(X: Floats, y: Floats) -> Scores:
         tested = before_learning(model, evaluation, X[some], y[some])
         model.partial_fit(X[some], y[some])
         evaluation = after_learning(model, evaluation, tested, y[some])
-    found = scores(evaluation, classes=model._intake.labels is not None)
+    found = scores(evaluation, classes=model.task_ == "classification")
     assert found is not None
     return found
 

@@ -364,6 +364,16 @@ class Pipeline(Readable):
             # What the service keeps belongs to the old moment.
             self.service.observe(self.service_state, self.moment, None, self.rows)
 
+    def widen_inputs(self, input_map: FeatureMap) -> None:
+        """Go on with a map of more inputs, of which all rows so far count as zero."""
+        self.version += 1
+        more = input_map.n_inputs - self.input_map.n_inputs
+        self.waiting = tuple(
+            rows._replace(inputs=np.pad(rows.inputs, ((0, 0), (0, more)))) for rows in self.waiting
+        )
+        self.input_map, self._lane = input_map, None
+        self.version += 1
+
     def _make_writable(self) -> None:
         """Replace arrays that kernels may not write to, as a memory-mapped file gives them.
 

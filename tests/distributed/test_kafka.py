@@ -153,7 +153,7 @@ def test_an_error_between_polls_loses_no_message(tmp_path: Path, before: int) ->
         (b'{"a": 1.0}', "KeyError 'b'"),
         (b'{"a": 1.0, "b": NaN, "y": 1.0}', "X contains NaN at row 0, column 1"),
         (b'{"a": 1.0, "b": 1.0, "y": "high"}', "y must be numeric"),
-        (b'{"a": 1.0, "b": 1.0, "y": null}', "y contains NaN at row 0"),
+        (b'{"a": 1.0, "b": 1.0, "y": null}', "y contains None at row 0"),
         (b"1" + 400 * b"0", "TypeError"),
         (b'{"a": 1' + 400 * b"0" + b', "b": 1.0, "y": 1.0}', "OverflowError"),
         (b"not JSON", "JSONDecodeError"),

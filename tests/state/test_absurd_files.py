@@ -54,12 +54,12 @@ def told(whole: bytes, kind: str, place: Any) -> bytes:
 
 def use(model: OKSPCA) -> None:
     """Do everything with a model that people do."""
-    labels = model._intake.labels is not None
-    y: Any = X[:, 0] if model._intake._n_outputs == 1 else X
-    if labels:
+    intake, pipeline, _ = model._learned
+    y: Any = X[:, 0] if intake.n_outputs == 1 else X
+    if intake.labels is not None:
         y = np.array(["b", "a", "c"])[np.digitize(X[:, 0], [-0.4, 0.4])]
     assert np.isfinite(model.basis().vectors).all()
-    if model._pipeline is not None:
+    if pipeline is not None:
         assert np.isfinite(model.transform(X)).all()
         model.diagnose()
         model.error_lines()

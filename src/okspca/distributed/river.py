@@ -145,7 +145,6 @@ class RiverOKSPCA(SupervisedTransformer, MiniBatchSupervisedTransformer):  # typ
 
 def _grow(model: OKSPCA, features: NamedFeatures) -> None:
     """Give the model the map with columns for new features; what it has learned stays exact."""
-    pipeline = model._ready()
-    model.input_map = pipeline.input_map = features.map()
-    model.n_features_in_ = pipeline.input_map.n_inputs
-    pipeline._lane = None
+    model.input_map = features.map()
+    model._ready().widen_inputs(model.input_map)
+    model.n_features_in_ = model.input_map.n_inputs
