@@ -234,6 +234,8 @@ def chosen_scales(blank: Pipeline, rows: Rows, scales: Floats) -> tuple[Floats, 
     Z = fresh.input_standardizer.scan(rows.X, rows.weights)
     if fresh.moment.labels:
         T = fresh.target_map.transform(rows.Y)
+        # Classes that came later in the same call are not known to a stream that is cut here.
+        T = np.ascontiguousarray(T[:, T.any(axis=0)])
     else:
         # All rows are at hand, so all count alike: scaled by those before them, one row that came
         # while the response was idle could outweigh the rest.
