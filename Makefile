@@ -4,7 +4,7 @@ VENV ?= .venv
 
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check -qq install -c constraints.txt
-PINS := pyproject.toml constraints.txt
+PINS := pyproject.toml lab/pyproject.toml constraints.txt
 VENV_READY := $(VENV)/.stamp-venv
 DEMO_READY := $(VENV)/.stamp-demo
 DEV_READY := $(VENV)/.stamp-dev
@@ -24,7 +24,7 @@ help: ## list the targets
 demo: $(DEMO_READY) ## stream a small data set and show a certified basis
 	$(BIN)/okspca demo
 
-bench: $(DEMO_READY) ## measure speed against others; rows, tables and pictures go to results/bench
+bench: $(DEV_READY) ## measure speed against others; rows, tables and pictures go to results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --out results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --out results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --heavy-tails --out results/bench
@@ -35,7 +35,7 @@ test: lint ## lint, then run the tests and the examples in the docstrings
 # A file's tests stay in one process: each starts one cluster of an engine.
 test-distributed: $(ENGINES_READY) ## install Dask, Spark, river and UMAP; run their tests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile \
-		tests/distributed tests/studies/distributed src/okspca/distributed tests/test_docs.py
+		tests/distributed tests/lab/studies/distributed src/okspca/distributed tests/test_docs.py
 
 lint: $(DEV_READY) ## check style, formatting, types and the direction of imports
 	$(BIN)/ruff check .
@@ -52,7 +52,7 @@ docs: $(DEV_READY) ## build the pages in docs/_build/html
 
 clean: ## remove caches and built files; the environment stays
 	rm -rf build dist docs/_build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests docs -type d -name __pycache__ -prune -exec rm -rf {} +
+	find src lab tests docs -type d -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV_READY):
 	@found=$$($(PYTHON) --version 2>&1) || found="not installed"; \
@@ -69,9 +69,9 @@ $(DEMO_READY): $(VENV_READY) $(PINS)
 
 # The dev extra contains the plot extra, so the demo is ready as well.
 $(DEV_READY): $(VENV_READY) $(PINS)
-	$(PIP_INSTALL) -e '.[dev]'
+	$(PIP_INSTALL) -e '.[dev]' -e lab
 	@touch $(DEMO_READY) $@
 
 $(ENGINES_READY): $(DEV_READY)
-	$(PIP_INSTALL) -e '.[dev,dask,spark,river,neighbours]'
+	$(PIP_INSTALL) -e '.[dev,dask,spark,river,neighbours]' -e lab
 	@touch $@

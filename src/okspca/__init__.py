@@ -5,6 +5,7 @@ imported when they are first used, so ``import okspca`` itself is quick.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from okspca.estimators import OKSPCA, OKSPCAClassifier, OKSPCARegressor
 
 __version__ = "0.1.0"
+
+# Former names of modules stay importable for one release.
+__path__ = [*__path__, str(Path(__file__).parent / "moved")]
 
 _HOMES = {
     "OKSPCA": "okspca.estimators",

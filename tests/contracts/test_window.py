@@ -13,7 +13,7 @@ from okspca.estimators.saving import model_bytes, model_from
 from okspca.moments.moment_window import N_BLOCKS, rows_per_block
 from okspca.numerics.two_stacks import TwoStacks
 from okspca.standardize import PAPER, RELATIVE, CausalStandardizer, VarianceRule
-from okspca.standardize_window import WindowStandardizer
+from okspca.standardize.window import WindowStandardizer
 from tests.contracts.cases import Case, cases, contract, cuts, learn, make, streams
 from tests.contracts.closeness import assert_close
 from tests.contracts.fingerprint import state_of

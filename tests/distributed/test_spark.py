@@ -14,7 +14,7 @@ from okspca import OKSPCA, DataError
 pytest.importorskip("pyspark", reason="needs okspca[spark]")
 from okspca.distributed import spark as engine
 from okspca.distributed.spark import fit, transform
-from okspca.studies.distributed.engines import local_session
+from okspca_lab.studies.distributed.engines import local_session
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

@@ -9,9 +9,9 @@ from numpy.random import RandomState
 
 from okspca import OKSPCA, DataError, OKSPCARegressor
 from okspca.features import FeatureMap, IdentityMap
-from okspca.lane import Lane
 from okspca.moments import SubMoments
 from okspca.numerics.arrays import Floats
+from okspca.pipeline.fast_row import Lane
 from okspca.services.warm_block import WarmBlock, power_step
 
 

@@ -12,9 +12,9 @@ from numpy.random import RandomState
 from scipy.sparse import csr_array
 
 from okspca import OKSPCA, DataError, OKSPCAClassifier, OKSPCARegressor
+from okspca.comparators import CIPLS, OneVsRestReducer
 from okspca.distributed.frames import block_of
 from okspca.distributed.named import NamedFeatures
-from okspca.estimators import CIPLS, OneVsRestReducer
 from tests.contracts.fingerprint import state_of
 
 X = RandomState(0).normal(size=(20, 2))

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
-from okspca.estimators import CCIPCA, CIPLS, OneVsRestReducer
+from okspca.comparators import CCIPCA, CIPLS, OneVsRestReducer
 from okspca.numerics.compiled import BoundKernel
 from okspca.services import Adam, Cached, ProjectedGradient, WarmBlock, exact
 

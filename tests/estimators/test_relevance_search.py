@@ -13,8 +13,8 @@ from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap, IdentityMap
 from okspca.features.relevance import input_scales, relevance
 from okspca.numerics.arrays import Floats
-from okspca.studies.prediction.protocol import input_map, streamed
-from okspca.studies.prediction.tasks import resolved
+from okspca_lab.studies.prediction.protocol import input_map, streamed
+from okspca_lab.studies.prediction.tasks import resolved
 from tests.contracts.fingerprint import state_of
 
 SMALL: dict[str, Any] = {"n_random_features": 32, "relevance": "learned", "random_state": 0}

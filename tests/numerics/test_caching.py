@@ -9,7 +9,7 @@ import numba
 import pytest
 
 from okspca.numerics import caching
-from okspca.numerics.caching import PACKAGE, find_folder, fingerprint
+from okspca.numerics.caching import PACKAGE, find_folder, fingerprint, folder_of_others
 
 FILES = {
     "kernels.py": "from okspca.numbers import TOLERANCE\n\n@compiled\ndef f(x): return x\n",
@@ -24,11 +24,14 @@ def test_what_kernels_need_decides_the_folder(tmp_path: Path, name: str) -> None
     for file, text in FILES.items():
         (tmp_path / file).write_text(text)
     before = fingerprint(tmp_path)
+    fingerprint.cache_clear()
     (tmp_path / name).write_text(FILES[name] + "# changed\n")
     assert (fingerprint(tmp_path) != before) == (name != "elsewhere.py")
 
 
-@pytest.mark.parametrize("name", ["numerics/addresses.py", "numerics/spectrum.py", "lane.py"])
+@pytest.mark.parametrize(
+    "name", ["numerics/addresses.py", "numerics/spectrum.py", "pipeline/fast_row.py"]
+)
 def test_files_of_the_package_that_matter(tmp_path: Path, name: str) -> None:
     for path in PACKAGE.rglob("*.py"):
         twin = tmp_path / path.relative_to(PACKAGE)
@@ -36,9 +39,27 @@ def test_files_of_the_package_that_matter(tmp_path: Path, name: str) -> None:
         twin.write_bytes(path.read_bytes())
     before = fingerprint(tmp_path)
     assert before == fingerprint(PACKAGE)
+    fingerprint.cache_clear()
     with (tmp_path / name).open("a") as file:
         file.write("# changed\n")
     assert fingerprint(tmp_path) != before
+
+
+def test_kernels_of_another_package_lie_apart(tmp_path: Path) -> None:
+    """Its kernels hold machine code of each other, so all its files count."""
+    package = tmp_path / "other"
+    (package / "room").mkdir(parents=True)
+    for folder in (package, package / "room"):
+        (folder / "__init__.py").write_text("")
+    inner, outer = package / "room" / "inner.py", package / "outer.py"
+    inner.write_text("@compiled\ndef f(x): return x\n")
+    outer.write_text("from other.room.inner import f\n\n@compiled\ndef g(x): return f(x)\n")
+    before = folder_of_others(outer)
+    assert before == folder_of_others(inner) != ""
+    inner.write_text("@compiled\ndef f(x): return 2 * x\n")
+    fingerprint.cache_clear()
+    assert folder_of_others(outer) != before
+    assert folder_of_others(PACKAGE / "numerics" / "sums.py") == ""
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from okspca import OKSPCA, StateError
 from okspca.cli import app
-from okspca.estimators import CIPLS
+from okspca.comparators import CIPLS
 from okspca.features import FourierMap
 from okspca.numerics import room
-from okspca.state.mutations import _assembled, _header
+from okspca_lab.ordeals.mutations import _assembled, _header
 
 X = RandomState(0).normal(size=(30, 3))
 HUGE = 10**12

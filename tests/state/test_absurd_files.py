@@ -14,8 +14,8 @@ from okspca import OKSPCA, RankWarning, StateError
 from okspca.errors import NotReadyError
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap, IdentityMap
-from okspca.fuzzing import seeds
-from okspca.state.mutations import _assembled, _fields, _header
+from okspca_lab.ordeals.fuzzing import seeds
+from okspca_lab.ordeals.mutations import _assembled, _fields, _header
 
 FILES = seeds()
 ABSURD = (1e300, -1e149, -1.0, 0.0)

@@ -7,9 +7,9 @@ from safetensors.numpy import load
 
 from okspca import OKSPCA, StateError
 from okspca.estimators.saving import model_bytes, model_from
-from okspca.fuzzing import run, seeds
 from okspca.state.container import sealed, unpack
-from okspca.state.mutations import _assembled, _fields, _header, _resealed
+from okspca_lab.ordeals.fuzzing import run, seeds
+from okspca_lab.ordeals.mutations import _assembled, _fields, _header, _resealed
 
 
 def test_two_thousand_spoiled_files_are_refused(tmp_path: Path) -> None:

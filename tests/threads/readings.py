@@ -19,8 +19,8 @@ import numpy as np
 from numpy.random import RandomState
 
 from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
+from okspca.comparators import CCIPCA, CIPLS, OneVsRestReducer, Unreduced
 from okspca.errors import NotReadyError
-from okspca.estimators import CCIPCA, CIPLS, OneVsRestReducer, Unreduced
 from okspca.moments import CrossMoment
 from okspca.numerics.arrays import Floats
 from tests.contracts.fingerprint import fingerprint

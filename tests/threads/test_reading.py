@@ -10,7 +10,7 @@ import pytest
 from numpy.random import RandomState
 
 from okspca import OKSPCA, Basis
-from okspca.reading import Readable
+from okspca.pipeline.snapshot import Readable
 from tests.threads.meeting import answers_of
 
 N = 300

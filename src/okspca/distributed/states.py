@@ -23,7 +23,7 @@ from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.numerics.sparse import stacked
 from okspca.standardize import FrozenStandardizer, NoStandardizer
-from okspca.standardize_sparse import freeze
+from okspca.standardize.sparse import freeze
 
 #: States that one merging task takes; a tree of them has log(n) / log(FAN_IN) levels.
 FAN_IN = 8

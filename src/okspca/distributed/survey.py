@@ -17,7 +17,7 @@ from okspca.estimators.pooling import check_schema
 from okspca.estimators.saving import read_intake, read_names, write_intake
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.standardize import CausalStandardizer
-from okspca.standardize_sparse import SparseStandardizer
+from okspca.standardize.sparse import SparseStandardizer
 from okspca.state.container import pack, unpack
 from okspca.state.fields import Sink, Source
 from okspca.state.front_ends import read_standardizer, write_standardizer

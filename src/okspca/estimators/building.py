@@ -27,8 +27,8 @@ from okspca.standardize import (
     Standardizer,
     VarianceRule,
 )
-from okspca.standardize_sparse import SparseStandardizer, freeze
-from okspca.standardize_window import WindowStandardizer
+from okspca.standardize.sparse import SparseStandardizer, freeze
+from okspca.standardize.window import WindowStandardizer
 
 
 @dataclass

@@ -31,9 +31,9 @@ from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.estimators.stability import StabilityAttribute
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
-from okspca.merging import check_merge, merge
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import Pipeline
+from okspca.pipeline.merging import check_merge, merge
 from okspca.services import Service
 from okspca.standardize import Standardizer
 

@@ -1,8 +1,8 @@
 """What two models must have in common to be pooled; a refusal names the part that differs.
 
 Three things are compared: the *schema* (number and names of inputs, task, kind of labels), the
-*parameters* that give the sums or the answer their meaning, and, in :mod:`okspca.merging`, the
-*maps* and standardisers by their content.
+*parameters* that give the sums or the answer their meaning, and, in :mod:`okspca.pipeline.merging`,
+the *maps* and standardisers by their content.
 """
 
 from typing import Any

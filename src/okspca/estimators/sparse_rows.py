@@ -9,7 +9,7 @@ from okspca.errors import DataError
 from okspca.features import FourierMap
 from okspca.pipeline import Pipeline
 from okspca.standardize import FrozenStandardizer, NoStandardizer
-from okspca.standardize_sparse import SparseStandardizer
+from okspca.standardize.sparse import SparseStandardizer
 
 
 def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:

@@ -3,8 +3,9 @@
 A cached kernel contains the code of the kernels it calls and the constants it reads, but Numba
 renews it only when its *own* file changes.  So the cache lives in a folder named after the contents
 of every file that holds kernels and of every file they import from: machine code of an older
-version can never be picked up.  The first place that can be written, and that nobody else can put
-machine code into, is taken:
+version can never be picked up.  Kernels of another package (okspca-lab has some, and they call
+ours) lie below that folder, in one named after the contents of *their* package.  The first place
+that can be written, and that nobody else can put machine code into, is taken:
 
 1. the folder that ``NUMBA_CACHE_DIR`` names,
 2. ``__pycache__`` in the installed package (unless that variable is set),
@@ -21,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,7 +43,7 @@ PREFIX = "okspca-kernels-"
 PRIVATE, FOR_OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 #: Signs of code that becomes machine code, and of names that it takes from elsewhere.
 HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|overload|register_jitable)\b")
-IMPORTED = re.compile(rb"from okspca\.([\w.]+) import")
+IMPORTED = re.compile(rb"from \w+\.([\w.]+) import")
 
 
 class _InFolder(InTreeCacheLocator):
@@ -50,7 +52,7 @@ class _InFolder(InTreeCacheLocator):
     def __init__(self, function: Callable[..., object], file: str) -> None:
         super().__init__(function, file)  # type: ignore[no-untyped-call]
         below: str = self.get_suitable_cache_subpath(file)  # type: ignore[no-untyped-call]
-        self._below = below
+        self._below = os.path.join(folder_of_others(Path(file)), below)
 
     def get_cache_path(self) -> str:
         """Return the folder of one source file."""
@@ -166,9 +168,35 @@ def _made_private(folder: Path) -> Path:
     return folder
 
 
+def folder_of_others(file: Path) -> str:
+    """Name what sets the kernels of another package apart; nothing for our own.
+
+    Examples
+    --------
+    >>> folder_of_others(Path(__file__))
+    ''
+    """
+    package = package_of(file.resolve())
+    return "" if package == PACKAGE else fingerprint(package)
+
+
+def package_of(file: Path) -> Path:
+    """Return the outermost package that a source file belongs to, or the file itself."""
+    package = file
+    while (package.parent / "__init__.py").is_file():
+        package = package.parent
+    return package
+
+
+@cache
 def fingerprint(package: Path) -> str:
-    """Digest of every source file that holds kernels, or that such a file imports from."""
-    sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
+    """Digest of every source file that holds kernels, or that such a file imports from.
+
+    Names that a package hands on are defined in files further in, which hold kernels themselves or
+    are imported from directly: kernels take their constants from where those are defined.
+    """
+    files = sorted(package.rglob("*.py")) if package.is_dir() else [package]
+    sources = {path: path.read_bytes() for path in files}
     kernels = [path for path, source in sources.items() if HOLDS_KERNELS.search(source)]
     needed = set(kernels)
     for path in kernels:

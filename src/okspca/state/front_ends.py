@@ -8,7 +8,7 @@ from typing import Any
 from okspca.errors import StateError
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.numerics.arrays import Floats
-from okspca.standardize import (
+from okspca.standardize.causal import (
     ROWS,
     CausalStandardizer,
     FrozenStandardizer,
@@ -17,8 +17,8 @@ from okspca.standardize import (
     Standardizer,
     VarianceRule,
 )
-from okspca.standardize_sparse import SparseStandardizer
-from okspca.standardize_window import N_BLOCKS, WindowStandardizer
+from okspca.standardize.sparse import SparseStandardizer
+from okspca.standardize.window import N_BLOCKS, WindowStandardizer
 from okspca.state.fields import MOST_DATA, Sink, Source
 from okspca.state.stacks import read_stacks, write_stacks
 

@@ -9,8 +9,8 @@ from okspca.features import OneHotMap
 from okspca.features.linear import Origin
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.pipeline import Pipeline
+from okspca.pipeline.waiting import FOLD_ROWS, StandardizedRows, joined
 from okspca.state.fields import Sink, Source
-from okspca.waiting import FOLD_ROWS, StandardizedRows, joined
 
 LINEAR = ("linear_inputs", "linear_targets")
 

@@ -1,0 +1,128 @@
+"""`okspca fit`: learn from files or a pipe, with checkpoints, in bounded memory."""
+
+import io
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from okspca.cli.display import Progress
+from okspca.cli.interruption import Interruption
+from okspca.cli.options import Debug, Delimiter, Force, Format, Quiet
+from okspca.cli.stopping import WRONG_COMMAND, one_sentence, stop
+from okspca.outputs import STANDARD
+
+
+def _rows_or_seconds(value: str | None) -> tuple[int, float]:
+    """Read `5000` (rows) or `30s` (seconds); zero stands for never."""
+    if value is None:
+        return 0, 0.0
+    try:
+        amount = float(value[:-1]) if value.endswith("s") else int(value)
+    except ValueError:
+        amount = 0
+    if not 0 < amount < float("inf"):
+        message = f"{value!r} is neither a number of rows such as 100000 nor a time such as 30s."
+        raise typer.BadParameter(message, param_hint="--checkpoint-every")
+    return (0, float(amount)) if value.endswith("s") else (int(amount), 0.0)
+
+
+def fit(
+    inputs: Annotated[list[str], typer.Argument(help="Files, a Parquet folder, or - for stdin.")],
+    target: Annotated[str, typer.Option(help="Name of the target column.")],
+    out: Annotated[Path, typer.Option(help="Where to write the model.")],
+    columns: Annotated[
+        list[str] | None, typer.Option(help="An input column; repeat it. All by default.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; repeat it.")
+    ] = None,
+    file_format: Format = None,
+    delimiter: Delimiter = None,
+    one_hot: Annotated[
+        int,
+        typer.Option(min=0, help="Make at most so many indicator columns of each text column."),
+    ] = 0,
+    dates: Annotated[
+        bool, typer.Option("--dates", help="Take dates and times as days since 1970.")
+    ] = False,
+    task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
+    components: Annotated[int, typer.Option(min=1, help="Columns of the embedding.")] = 2,
+    random_features: Annotated[int, typer.Option(min=1, help="Features of the inputs.")] = 256,
+    bandwidth: Annotated[
+        str, typer.Option(help="Of the input kernel: sqrt-dim, median or a number.")
+    ] = "sqrt-dim",
+    solver: Annotated[str, typer.Option(help="How a basis is supplied.")] = "exact",
+    forget: Annotated[float, typer.Option(help="Factor by which the past fades per row.")] = 1.0,
+    stability: Annotated[int, typer.Option(help="Sub-moments for an error estimate, or 0.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the features.")] = 0,
+    missing: Annotated[str, typer.Option(help="raise, skip or impute.")] = "raise",
+    evaluate: Annotated[
+        bool,
+        typer.Option("--evaluate", help="Predict each block before learning it; show the score."),
+    ] = False,
+    checkpoint_every: Annotated[
+        str | None, typer.Option(metavar="ROWS|SECONDSs", help="Save on the way, as 100000 or 30s.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from --out.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Progress as JSON lines.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Learn from a CSV, Parquet, NDJSON or Arrow file or a pipe, and write the model."""
+    every = _rows_or_seconds(checkpoint_every)
+    try:
+        import_module("pyarrow")
+    except ImportError:
+        stop("Reading files needs pyarrow: pip install 'okspca[files]'")
+    parameters = {
+        "n_components": components,
+        "n_random_features": random_features,
+        "task": task,
+        "bandwidth": _number_or_word(bandwidth),
+        "solver": solver,
+        "forgetting": forget,
+        "stability": stability,
+        "random_state": seed,
+    }
+    progress, interruption = Progress(quiet=quiet, as_json=as_json), Interruption()
+    try:
+        with one_sentence(debug):
+            run = import_module("okspca.cli.fit_run").FitRun(out, progress, interruption)
+            with one_sentence(debug, WRONG_COMMAND):
+                run.start(parameters, missing, evaluate=evaluate, force=force)
+            run.check_place(inputs)
+            if resume:
+                run.resume()
+            run.open(file_format, delimiter, target)
+            run.choose(columns, drop or [], one_hot, dates)
+            run.learn(every)
+    except typer.Exit as ended:
+        if STANDARD in inputs and _is_of_the_system(sys.stdin):
+            # A thread may wait for a silent pipe, and an orderly exit would wait for it.
+            progress.close()
+            os._exit(ended.exit_code)
+        raise
+    finally:
+        progress.close()
+        interruption.restore()
+
+
+def _number_or_word(text: str) -> float | str:
+    """Read a number where it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _is_of_the_system(file: TextIO) -> bool:
+    """Whether there is a real file or pipe behind a stream, not something in memory."""
+    try:
+        return file.fileno() >= 0
+    except io.UnsupportedOperation:
+        return False

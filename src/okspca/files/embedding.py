@@ -1,0 +1,91 @@
+"""Embed rows of files with a saved model and write them to a file, in bounded memory."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv, ipc, parquet
+
+from okspca.errors import DataError
+from okspca.estimators import OKSPCA
+from okspca.files.columns import check_present, inputs_of
+from okspca.files.readers import format_of
+from okspca.outputs import STANDARD, is_null, replacing
+from okspca.state.streams import StreamRecord
+
+WRITERS = ("csv", "tsv", "parquet", "arrow")
+
+
+def embedded(
+    model: OKSPCA, batch: pa.RecordBatch, record: StreamRecord, keep: list[str]
+) -> pa.Table:
+    """Embed a batch; a row with a missing input gets an empty embedding, so that rows line up."""
+    for name in (*record.columns, *keep):
+        check_present(name, batch.schema.names)
+    table = pa.Table.from_batches([batch])
+    X = inputs_of(table, record.columns, record.encodings)
+    present = ~np.isnan(X).any(axis=1)
+    Z = np.full((len(X), model.n_components), np.nan)
+    if present.any():
+        Z[present] = np.asarray(model.transform(np.ascontiguousarray(X[present])))
+    names = [str(name) for name in model.get_feature_names_out()]
+    found = {name: table.column(name) for name in keep}
+    for name, values in zip(names, Z.T, strict=True):
+        found[name] = pa.chunked_array([pa.array(values, mask=~present)])
+    return pa.table(found)
+
+
+def format_for(out: Path) -> str:
+    """Tell the format of a result: CSV for standard output, else what its ending says."""
+    if str(out) == STANDARD or is_null(out):
+        return "csv"
+    kind = format_of(str(out))
+    if kind not in WRITERS or out.suffix == ".gz":
+        message = f"{out} cannot be written; let it end in .csv, .tsv, .parquet or .arrow."
+        raise DataError(message)
+    return kind
+
+
+def write(out: Path, tables: Iterable[pa.Table], inputs: Iterable[str] = ()) -> int:
+    """Write tables to a new file, which appears only when it is whole; return the rows."""
+    kind, found = format_for(out), iter(tables)
+    first = next(found, None)
+    if first is None:
+        message = "The input holds no rows."
+        raise DataError(message)
+    rows = 0
+    with _opened(out, inputs) as file, _writer(kind, file, first.schema) as writer:
+        for table in chain([first], found):
+            writer.write_table(table)
+            rows += table.num_rows
+    return rows
+
+
+@contextmanager
+def _opened(out: Path, inputs: Iterable[str]) -> Iterator[IO[bytes]]:
+    """Open the result for writing."""
+    if str(out) != STANDARD:
+        with replacing(out, inputs=inputs) as file:
+            yield file
+        return
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _writer(kind: str, file: IO[bytes], schema: pa.Schema) -> Iterator[Any]:
+    """Open a writer of a format."""
+    if kind == "parquet":
+        writer: Any = parquet.ParquetWriter(file, schema)
+    elif kind == "arrow":
+        writer = ipc.new_file(file, schema)
+    else:
+        options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",")
+        writer = csv.CSVWriter(file, schema, write_options=options)
+    with writer:
+        yield writer

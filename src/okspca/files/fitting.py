@@ -1,0 +1,218 @@
+"""Fit a model to a stream of record batches, block by block, so that a run can be resumed.
+
+Where a block ends follows from the number of its first row alone: at multiples of ``SMALL`` rows at
+first, at multiples of ``BLOCK`` later, whatever the sizes of the batches and wherever a run was
+stopped.  A checkpoint is written between two blocks and notes how many rows were read, so a resumed
+run learns the same blocks as one that was never stopped, and ends in the same state to the last
+bit.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from okspca.errors import DataError
+from okspca.estimators import OKSPCA
+from okspca.estimators.data import CLASSIFICATION
+from okspca.files.columns import chosen_columns, input_names, inputs_of
+from okspca.files.evaluating import after_learning, before_learning, scores
+from okspca.numerics.arrays import Floats
+from okspca.state.streams import Moment, StreamRecord
+
+SMALL, BLOCK = 256, 4096
+#: A moment is noted whenever the rows have grown by this factor since the last.
+HISTORY_STEP = 1.25
+
+
+class Block(NamedTuple):
+    """Rows as numbers: inputs, targets, which rows have a target, where inputs are missing."""
+
+    X: Floats
+    y: NDArray[Any]
+    known: NDArray[np.bool_]
+    missing: NDArray[np.bool_] | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing."""
+        return self.missing is None and bool(self.known.all())
+
+
+def block_end(row: int) -> int:
+    """Where the block ends that begins after so many rows.
+
+    Examples
+    --------
+    >>> block_end(0), block_end(300), block_end(4096)
+    (256, 512, 8192)
+    """
+    size = SMALL if row < BLOCK else BLOCK
+    return (row // size + 1) * size
+
+
+def blocks(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[pa.Table]:
+    """Cut batches into blocks, beginning after the first ``start`` rows."""
+    held: list[pa.RecordBatch] = []
+    size, row, ahead = 0, start, start
+    for batch in batches:
+        skipped = min(ahead, batch.num_rows)
+        ahead -= skipped
+        rest = batch.slice(skipped)
+        while size + rest.num_rows >= (wanted := block_end(row) - row):
+            held.append(rest.slice(0, wanted - size))
+            yield pa.Table.from_batches(held)
+            rest, held, size, row = rest.slice(wanted - size), [], 0, row + wanted
+        if rest.num_rows:
+            held.append(rest)
+            size += rest.num_rows
+    if ahead:
+        message = f"The checkpoint had read {start} rows, but the input has only {start - ahead}."
+        raise DataError(message)
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def block_of(table: pa.Table, record: StreamRecord) -> Block:
+    """Turn rows of a table into numbers."""
+    X = inputs_of(table, record.columns, record.encodings)
+    y, known = target_of(table, record.target)
+    missing = None
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = X.sum()
+    if np.isnan(total):  # or infinite with both signs, which learning will refuse
+        missing = np.isnan(X)
+    return Block(X, y, known, missing)
+
+
+def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
+    """Learn one block and return the record of where the stream stands now."""
+    n = len(block.X)
+    X, y, imputed = block.X, block.y, 0
+    if not block.is_whole:
+        X, y, imputed = _completed(model, record, block)
+    evaluation = record.evaluation
+    if len(X):
+        tested = None if evaluation is None else before_learning(model, evaluation, X, y)
+        try:
+            model.partial_fit(X, y)
+        except DataError as failure:
+            first, last = record.rows_read + 1, record.rows_read + n
+            message = f"In rows {first} to {last} of the input, counted from 0 there: {failure}"
+            raise DataError(message) from failure
+        if evaluation is not None:
+            evaluation = after_learning(model, evaluation, tested, y)
+    return record._replace(
+        rows_read=record.rows_read + n,
+        rows_skipped=record.rows_skipped + n - len(X),
+        values_imputed=record.values_imputed + imputed,
+        evaluation=evaluation,
+    )
+
+
+def noted(model: OKSPCA, record: StreamRecord) -> StreamRecord:
+    """Note how things stand, where that is due."""
+    is_due = not record.history or record.rows_read >= HISTORY_STEP * record.history[-1].rows
+    return with_moment(model, record) if is_due else record
+
+
+def with_moment(model: OKSPCA, record: StreamRecord) -> StreamRecord:
+    """Note how things stand, unless that was done at this very row or nothing was learned."""
+    if not model.__sklearn_is_fitted__():
+        return record
+    if record.history and record.history[-1].rows == record.rows_read:
+        return record
+    basis = model.basis()
+    rho = np.nan if basis.certificate is None else basis.certificate.rho_lower
+    objective = float((basis.singular_values**2).sum())
+    moment = Moment(float(record.rows_read), objective, rho, float(basis.rank))
+    found = scores(record.evaluation, classes=model.task_ == CLASSIFICATION)
+    if found is not None:
+        moment = moment._replace(embedding_score=found.embedding, input_score=found.inputs)
+    return record._replace(history=(*record.history, moment))
+
+
+def first_rows(
+    batches: Iterable[pa.RecordBatch], target: str, drop: list[str], most: int, fewest: int
+) -> tuple[Floats, NDArray[Any], int | None]:
+    """Return the first complete rows: inputs, targets and, for labels, the number of classes."""
+    found: list[tuple[Floats, NDArray[Any]]] = []
+    n_rows = 0
+    for batch in batches:
+        table = pa.Table.from_batches([batch.slice(0, most - n_rows)])
+        X = inputs_of(table, chosen_columns(batch.schema.names, target, None, drop), ())
+        y, known = target_of(table, target)
+        kept = known & ~np.isnan(X).any(axis=1)
+        found.append((X[kept], y[kept]))
+        n_rows += int(kept.sum())
+        if n_rows >= most:
+            break
+    if n_rows < fewest:
+        message = f"The input has {n_rows} complete rows; at least {fewest} are needed."
+        raise DataError(message)
+    X, y = (np.concatenate(part) for part in zip(*found, strict=True))
+    labels = y.dtype.kind != "f"
+    return np.ascontiguousarray(X), y, len(set(y.tolist())) if labels else None
+
+
+def _completed(
+    model: OKSPCA, record: StreamRecord, block: Block
+) -> tuple[Floats, NDArray[Any], int]:
+    """Deal with missing values as the record says; return inputs, targets, values filled in."""
+    X, missing, imputed = block.X, block.missing, 0
+    if missing is None:
+        missing = np.zeros(X.shape, dtype=np.bool_)
+    if record.missing == "raise":
+        _refuse_missing(record, missing, block.known)
+    elif record.missing == "impute":
+        imputed = int(missing[block.known].sum())
+        X = np.where(missing, _fill(model, record, X, missing), X)
+    kept = block.known & ~np.isnan(X).any(axis=1)
+    return np.ascontiguousarray(X[kept]), block.y[kept], imputed
+
+
+def target_of(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the target, and which rows have one."""
+    column = table.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    known: NDArray[np.bool_] = np.asarray(column.is_valid().to_numpy(), dtype=np.bool_)
+    if pa.types.is_floating(column.type):
+        values = np.asarray(column.to_numpy(), dtype=np.float64)
+        return values, known & ~np.isnan(values)
+    if pa.types.is_integer(column.type) and known.all():
+        return np.asarray(column.to_numpy()), known
+    return np.array(column.to_pylist(), dtype=object), known
+
+
+def _refuse_missing(
+    record: StreamRecord, missing: NDArray[np.bool_], known: NDArray[np.bool_]
+) -> None:
+    """Raise for the first row in which a value is missing."""
+    bad = missing.any(axis=1) | ~known
+    if bad.any():
+        row = int(np.argmax(bad))
+        names = input_names(record.columns, record.encodings)
+        lacks = names[int(np.argmax(missing[row]))] if known[row] else record.target
+        lacks = lacks if lacks in (*record.columns, record.target) else lacks.split("=")[0]
+        message = (
+            f"Row {record.rows_read + row + 1} of the input has no value in column {lacks!r}; "
+            "use --missing skip or --missing impute."
+        )
+        raise DataError(message)
+
+
+def _fill(model: OKSPCA, record: StreamRecord, X: Floats, missing: NDArray[np.bool_]) -> Floats:
+    """Means of the rows learned before this block; in the first one, of what is there."""
+    known = getattr(model, "input_standardizer_", None)
+    if known is not None:
+        mean: Floats = known.mean
+        return mean
+    counts = (~missing).sum(axis=0)
+    if not counts.all():
+        name = input_names(record.columns, record.encodings)[int(np.argmin(counts))]
+        message = f"Column {name!r} has no value in the first {len(X)} rows; use --drop {name!r}."
+        raise DataError(message)
+    return np.asarray(np.where(missing, 0.0, X).sum(axis=0) / counts)

@@ -1,0 +1,5 @@
+"""Moved to :mod:`okspca_lab.ordeals.fuzzing`."""
+
+from okspca.moved import forward
+
+forward(__name__, "okspca_lab.ordeals.fuzzing")

@@ -1,0 +1,5 @@
+"""Moved to :mod:`okspca.files.readers`."""
+
+from okspca.moved import forward
+
+forward(__name__, "okspca.files.readers")

@@ -1,0 +1,5 @@
+"""Moved to :mod:`okspca_lab.ordeals.throughput`."""
+
+from okspca.moved import forward
+
+forward(__name__, "okspca_lab.ordeals.throughput")

@@ -1,0 +1,1 @@
+"""What a person looks at: pictures, tables and pages about a fitted model."""

@@ -1,0 +1,184 @@
+"""What a saved model is and what it is worth, as plain values and as lines for people."""
+
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from okspca.basis import Basis
+from okspca.errors import NotReadyError
+from okspca.estimators import OKSPCA
+from okspca.estimators.saving import load_model
+from okspca.files.evaluating import scores
+from okspca.state.container import VERSION, unpack
+from okspca.state.files import read
+from okspca.state.streams import StreamRecord
+
+SHOWN = 8
+
+
+def inspect(path: Path) -> dict[str, Any]:
+    """Load a model and describe it; everything in the answer is plain JSON."""
+    model, stream = load_model(OKSPCA, path)
+    told: dict[str, Any] = {
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "format": VERSION,
+        "saved_by": f"okspca {unpack(read(path)).header['okspca']}",
+        "parameters": {
+            name: value if isinstance(value, bool | int | float | str | None) else repr(value)
+            for name, value in model.get_params(deep=False).items()
+        },
+        "rows": 0,
+    }
+    if model.__sklearn_is_fitted__():
+        told |= _learned(model)
+    if stream is not None:
+        told["stream"] = _plain(stream)
+        classes = told.get("classes") is not None
+        found = scores(stream.evaluation, classes=classes)
+        told["scores"] = None if found is None else found._asdict()
+    told["columns"] = _columns(model, stream)
+    return told
+
+
+def _plain(stream: StreamRecord) -> dict[str, Any]:
+    """The record of a stream without its arrays; what is not known is None."""
+    told = stream._asdict() | {"evaluated": stream.evaluation is not None}
+    del told["evaluation"]
+    told["encodings"] = [encoding._asdict() for encoding in stream.encodings]
+    told["history"] = [
+        {name: None if isnan(value) else value for name, value in moment._asdict().items()}
+        for moment in stream.history
+    ]
+    return told
+
+
+def _learned(model: OKSPCA) -> dict[str, Any]:
+    """Describe what was learned."""
+    intake, pipeline, _ = model._learned
+    told: dict[str, Any] = {
+        "rows": model.n_samples_seen_,
+        "inputs": model.n_features_in_,
+        "task": intake.task,
+        "classes": None if intake.labels is None else intake.labels.classes,
+        "outputs": intake.n_outputs,
+        "held_back": pipeline is None,
+        "basis": _basis(model.basis()),
+    }
+    if pipeline is not None:
+        told["input_features"] = pipeline.input_map.n_features
+        told["target_features"] = pipeline.target_map.n_features
+        told["stored_target_directions"] = model.moment_.width
+        told["weight"] = model.moment_.weight
+        told["solver_health"] = model.solver_health()
+        told["errors"] = model.error_lines().splitlines()
+        told["stability"] = _stability(model)
+    return told
+
+
+def _basis(basis: Basis) -> dict[str, Any]:
+    """Describe a basis and its certificate."""
+    proof = basis.certificate
+    return {
+        "status": basis.status.name.lower(),
+        "rank": basis.rank,
+        "built_at": basis.built_at,
+        "age": basis.age,
+        "singular_values": basis.singular_values.tolist(),
+        "certificate": None if proof is None else proof._asdict(),
+        "in_words": str(basis.status) if proof is None else str(proof),
+    }
+
+
+def _stability(model: OKSPCA) -> str | None:
+    """Say what the estimate of the sampling error says, if it was asked for and can be made."""
+    try:
+        return str(model.estimate_stability())
+    except NotReadyError:
+        return None
+
+
+def _columns(model: OKSPCA, stream: StreamRecord | None) -> list[str] | None:
+    """Names of the inputs, if they have any."""
+    if stream is not None:
+        return list(stream.columns)
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else list(map(str, names))
+
+
+def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """Put a description into pairs of a heading and a line of text.
+
+    Examples
+    --------
+    >>> lines({"saved_by": "okspca 0.1.0", "format": 1, "bytes": 2000, "rows": 0,
+    ...        "parameters": {"solver": "exact"}, "columns": None})[1]
+    ('rows', 'none yet')
+    """
+    found = [
+        ("saved by", f"{told['saved_by']}, format {told['format']}, {told['bytes']:,} bytes"),
+        ("rows", f"{told['rows']:,}" if told["rows"] else "none yet"),
+    ]
+    if "task" in told:
+        found += [("inputs", _inputs(told)), ("target", _target(told))]
+    parameters = told["parameters"]
+    chosen = ("solver", "kernel", "bandwidth", "standardize", "forgetting", "random_state")
+    settings = [f"{name}={parameters[name]!r}" for name in chosen if name in parameters]
+    found.append(("settings", ", ".join(settings)))
+    if told.get("held_back"):
+        found.append(("basis", "none yet: the first rows are held back to set the scale"))
+    elif "basis" in told:
+        found += _basis_lines(told)
+    if "stream" in told:
+        found.append(("stream", _stream(told["stream"])))
+    if told.get("scores"):
+        found.append(("scores", _scores(told["scores"])))
+    return found
+
+
+def _inputs(told: dict[str, Any]) -> str:
+    """Say what comes in."""
+    features = f", {told['input_features']} features" if "input_features" in told else ""
+    names = f": {_some(told['columns'])}" if told["columns"] else ""
+    return f"{told['inputs']} columns{features}{names}"
+
+
+def _target(told: dict[str, Any]) -> str:
+    """Say what is predicted."""
+    if told["classes"] is not None:
+        return f"{len(told['classes'])} classes: {_some(told['classes'])}"
+    stored = told.get("stored_target_directions")
+    kept = "" if stored is None else f", {told['target_features']} features in {stored} directions"
+    return f"{told['outputs']} number{'s' if told['outputs'] > 1 else ''} per row{kept}"
+
+
+def _basis_lines(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say what is delivered and what it is worth."""
+    basis = told["basis"]
+    rank = f"rank {basis['rank']} of {told['parameters']['n_components']} asked for"
+    age = f"built at row {basis['built_at']:,}, {basis['age']:,} rows ago"
+    values = ", ".join(f"{value:.4g}" for value in basis["singular_values"][:SHOWN])
+    found = [("basis", f"{rank}, {age}"), ("values", values or "none")]
+    return [*found, *(("errors" if i == 0 else "", e) for i, e in enumerate(told["errors"]))]
+
+
+def _stream(stream: dict[str, Any]) -> str:
+    """Say where the model stands in its files."""
+    told = f"{stream['rows_read']:,} rows of {_some(stream['inputs']) or 'pooled models'}"
+    skipped = f", {stream['rows_skipped']:,} skipped" if stream["rows_skipped"] else ""
+    filled = f", {stream['values_imputed']:,} values filled in" if stream["values_imputed"] else ""
+    return f"{told}{skipped}{filled}; target column {stream['target']}"
+
+
+def _scores(found: dict[str, Any]) -> str:
+    """Say how well rows were predicted before they were learned."""
+    return (
+        f"{found['measure']} {found['embedding']:.4f} from the embedding, {found['inputs']:.4f} "
+        f"from all inputs, over {found['rows']:,} rows predicted before they were learned"
+    )
+
+
+def _some(things: Any) -> str:
+    """List the first few of many."""
+    shown = ", ".join(str(thing) for thing in things[:SHOWN])
+    return shown if len(things) <= SHOWN else f"{shown}, ... ({len(things)} in all)"

@@ -1,0 +1,128 @@
+"""A saved model together with rows to draw it with, and the pictures of both."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from okspca.diagnostics.stability import Stability
+from okspca.errors import DataError, NotReadyError
+from okspca.estimators import OKSPCA
+from okspca.estimators.data import CLASSIFICATION
+from okspca.estimators.saving import load_model
+from okspca.files.evaluating import Scores, scores
+from okspca.files.readers import Reading, expanded
+from okspca.files.samples import Sample, read_sample, usable_inputs
+from okspca.numerics.arrays import Floats
+from okspca.numerics.leading import by_svd
+from okspca.pipeline import Pipeline
+from okspca.report.input_shares import relevance
+from okspca.report.pictures import draw_embedding, draw_quality, draw_relevance, draw_spectrum
+from okspca.state.streams import StreamRecord
+
+DRAWN_ROWS, RELEVANCE_ROWS = 3000, 2000
+
+
+class Portrait(NamedTuple):
+    """What there is to show; ``sample`` is None where no rows could be had."""
+
+    path: Path
+    model: OKSPCA
+    record: StreamRecord | None
+    sample: Sample | None
+    #: Files that were read for it.
+    inputs: tuple[str, ...] = ()
+
+    @property
+    def classes(self) -> bool:
+        """Whether the target is a class."""
+        return self.model.task_ == CLASSIFICATION
+
+    @property
+    def target(self) -> str:
+        """What the target is called."""
+        return "target" if self.record is None else self.record.target
+
+    def scores(self) -> Scores | None:
+        """Running scores, if the fit was evaluated."""
+        return None if self.record is None else scores(self.record.evaluation, classes=self.classes)
+
+    def stability(self) -> Stability | None:
+        """The estimated error, if it was asked for and can be made."""
+        try:
+            return self.model.estimate_stability()
+        except NotReadyError:
+            return None
+
+    def spectrum(self) -> Floats:
+        """All singular values of the moment."""
+        return self.model._ready().read(_spectrum)
+
+
+def open_portrait(path: Path, inputs: list[str], reading: Reading, most_rows: int) -> Portrait:
+    """Load a model; rows come from ``inputs``, or from where it was fitted if that is there."""
+    model, record = load_model(OKSPCA, path)
+    if getattr(model, "input_map_", None) is None:
+        message = f"{path} has not learned enough rows to have a basis; there is nothing to draw."
+        raise DataError(message)
+    if record is None:
+        if inputs:
+            message = f"{path} does not know its columns; only `okspca fit` notes them."
+            raise DataError(message)
+        return Portrait(path, model, None, None, (str(path),))
+    classes = model.task_ == CLASSIFICATION
+    found = inputs or usable_inputs(record)
+    sample = read_sample(record, found, reading, classes, most_rows) if found else None
+    return Portrait(path, model, record, sample, (str(path), *expanded(found)))
+
+
+def _spectrum(pipeline: Pipeline) -> Floats:
+    """Singular values of C̄."""
+    target = pipeline.target()
+    return np.zeros(0) if target.is_zero else by_svd(target.Ct).sigma * target.scale
+
+
+def _embedding(portrait: Portrait) -> Figure | None:
+    """Rows in the coordinates of the embedding."""
+    if portrait.sample is None:
+        return None
+    X, y = portrait.sample.drawn(DRAWN_ROWS)
+    if not len(X):
+        return None
+    Z = np.asarray(portrait.model.transform(X))
+    return draw_embedding(Z, y, portrait.target, classes=portrait.classes)
+
+
+def _spectrum_picture(portrait: Portrait) -> Figure:
+    """The singular values and the rank."""
+    found = portrait.stability()
+    recommended = None if found is None else found.recommended_rank
+    rank, asked = portrait.model.basis().rank, portrait.model.n_components
+    return draw_spectrum(portrait.spectrum(), rank, asked, recommended)
+
+
+def _quality(portrait: Portrait) -> Figure | None:
+    """The course of the fit."""
+    if portrait.record is None:
+        return None
+    found = portrait.scores()
+    return draw_quality(portrait.record.history, "score" if found is None else found.measure)
+
+
+def _relevance(portrait: Portrait) -> Figure | None:
+    """Which inputs drive which component."""
+    if portrait.sample is None:
+        return None
+    X, _ = portrait.sample.drawn(RELEVANCE_ROWS)
+    return draw_relevance(relevance(portrait.model, X), portrait.sample.names) if len(X) else None
+
+
+#: Every picture by its name; None where it needs what is not there.
+PICTURES: dict[str, Callable[[Portrait], Figure | None]] = {
+    "embedding": _embedding,
+    "spectrum": _spectrum_picture,
+    "quality": _quality,
+    "relevance": _relevance,
+}

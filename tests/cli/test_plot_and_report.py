@@ -1,0 +1,209 @@
+"""`okspca plot` and `okspca report`: right pictures, and a page that needs no network."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.random import RandomState
+from pyarrow import csv
+from typer.testing import CliRunner, Result
+
+from okspca import OKSPCA
+from okspca.cli import app
+from okspca.cli.plot import KINDS
+from okspca.report.input_shares import relevance
+
+BROWSER = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+PNG = b"\x89PNG\r\n\x1a\n"
+# Runs inside a copy of the page and leaves what it finds where --dump-dom shows it.
+PROBE = """<script>addEventListener('load', () => {
+  const images = [...document.images].map(image => image.naturalWidth);
+  const fetched = performance.getEntriesByType('resource').map(entry => entry.name);
+  const wide = document.documentElement.scrollWidth > innerWidth;
+  const found = document.createElement('pre');
+  found.id = 'found';
+  found.textContent = JSON.stringify({images, fetched, wide});
+  document.body.append(found);
+});</script>"""
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of a number, with everything that can be in it, and one of two classes."""
+    place = tmp_path_factory.mktemp("models")
+    X = RandomState(0).normal(size=(900, 3)).round(4)
+    colour = np.array(["red", "blue", "green"])[np.digitize(X[:, 2], [-0.5, 0.5])]
+    y = X[:, 0] + (X[:, 1] > 0)
+    rows = pa.table({"a": X[:, 0], "b": X[:, 1], "<c>&": colour, "y": y.round(4)})
+    csv.write_csv(rows.append_column("big", [pa.array(y > 0.5)]), place / "rows.csv")
+    fit = ("fit", place / "rows.csv", "--random-features", "16", "--quiet", "--one-hot", "2")
+    more = ("--target", "y", "--drop", "big", "--evaluate", "--stability", "4")
+    for out, options in (("number", more), ("classes", ("--target", "big", "--drop", "y"))):
+        result = run(*fit, *options, "--out", place / out)
+        assert result.exit_code == 0, result.output
+    return place
+
+
+@pytest.mark.parametrize("model", ["number", "classes"])
+def test_every_picture_is_drawn(model: str, folder: Path, tmp_path: Path) -> None:
+    result = run("plot", folder / model, "--out", tmp_path / "new")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [str(tmp_path / "new" / f"{kind}.png") for kind in KINDS]
+    assert all((tmp_path / "new" / f"{kind}.png").read_bytes()[:8] == PNG for kind in KINDS)
+
+
+def test_one_picture_as_a_drawing(folder: Path, tmp_path: Path) -> None:
+    only = ("--only", "spectrum", "--ending", "svg")
+    assert run("plot", folder / "number", "--out", tmp_path, *only).exit_code == 0
+    assert "<svg" in (tmp_path / "spectrum.svg").read_text()
+    assert not (tmp_path / "embedding.svg").exists()
+
+
+def test_without_rows_the_rest_is_drawn(folder: Path, tmp_path: Path) -> None:
+    X = RandomState(0).normal(size=(50, 2))
+    OKSPCA(1, n_random_features=8).fit(X, X[:, 0]).save(tmp_path / "plain")
+    result = run("plot", tmp_path / "plain", "--out", tmp_path)
+    assert result.exit_code == 0
+    assert "embedding: left out" in result.stdout
+    assert (tmp_path / "spectrum.png").exists()
+    wanted = run("plot", tmp_path / "plain", "--out", tmp_path, "--only", "relevance")
+    assert wanted.exit_code == 1
+    assert "needs rows" in wanted.stderr
+    assert run("report", tmp_path / "plain", "--out", tmp_path / "r.html").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("report", "page.html"), ("plot", "spectrum.png"), ("transform", "table.parquet")],
+)
+def test_a_full_disk_leaves_what_was_there(
+    command: str, name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    rows = [] if command == "plot" else [folder / "rows.csv"]
+    out = tmp_path if command == "plot" else tmp_path / name
+    only = ["--only", "spectrum"] if command == "plot" else []
+    words = (command, folder / "number", *rows, *only, "--out", out)
+    monkeypatch.setattr(os, "fsync", full)
+    for before in (None, b"\x89PNG\r\n\x1a\n" if command == "plot" else b""):
+        if before is not None:
+            (tmp_path / name).write_bytes(before)
+        result = run(*words)
+        assert result.exit_code == 1
+        assert result.stderr == f"{tmp_path / name}: No space left on device.\n"
+        found = [path.read_bytes() for path in tmp_path.iterdir()]
+        assert found == ([] if before is None else [before])
+
+
+@pytest.mark.parametrize(
+    ("options", "problem", "code"),
+    [
+        (["--only", "everything"], "--only everything is not known", 2),
+        (["--ending", "gif"], "--ending gif is not known", 2),
+        (["absent.csv"], "No such file", 1),
+    ],
+)
+def test_wrong_requests_are_one_sentence(
+    options: list[str], problem: str, code: int, folder: Path, tmp_path: Path
+) -> None:
+    result = run("plot", folder / "number", *options, "--out", tmp_path)
+    assert result.exit_code == code
+    assert problem in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_an_empty_model_has_nothing_to_draw(tmp_path: Path) -> None:
+    OKSPCA(1).save(tmp_path / "empty")
+    for command in ("plot", "report"):
+        result = run(command, tmp_path / "empty", "--out", tmp_path / "x")
+        assert result.exit_code == 1
+        assert "nothing to draw" in result.stderr
+
+
+def test_the_report_says_how_to_make_the_same_file(folder: Path, tmp_path: Path) -> None:
+    assert run("report", folder / "number", "--out", tmp_path / "r.html").exit_code == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    for heading in ("The embedding", "How good it is", "The data", "Settings", "How to reproduce"):
+        assert f">{heading}" in page
+    assert "&lt;c&gt;&amp;=" in page
+    assert "<c>" not in page
+    assert "Reproducible:" in page
+    command = re.search(r"<pre>(okspca fit .*)", page)
+    assert command is not None
+    words = command[1].replace("&#x27;", "'").replace("&lt;", "<").replace("&gt;", ">")
+    for option in ("--one-hot 2", "--evaluate", "--stability 4", "'<c>&amp;'"):
+        assert option in words
+
+
+def browser(*options: str) -> "subprocess.CompletedProcess[str]":
+    assert BROWSER is not None
+    switches = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+    words = [BROWSER, *switches, "--disable-dev-shm-usage", *options]
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+@pytest.mark.parametrize("model", ["number", "classes"])
+def test_a_browser_shows_the_report_without_a_network(
+    model: str, folder: Path, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.html"
+    assert run("report", folder / model, "--out", report).exit_code == 0
+    page = report.read_text(encoding="utf-8")
+    assert not re.search(r"(src|href)\s*=\s*['\"]?\s*(https?:|//|file:)", page)
+    assert "@import" not in page
+    report.write_text(page.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
+    shown = browser(
+        "--dump-dom", "--window-size=1000,900", "--virtual-time-budget=5000", report.as_uri()
+    )
+    assert "CONSOLE" not in shown.stderr
+    told = re.search(r"<pre id=\"found\">(.*?)</pre>", shown.stdout)
+    assert told is not None
+    found = json.loads(told[1])
+    assert len(found["images"]) == page.count("<img")
+    assert min(found["images"]) > 300
+    assert found["fetched"] == []
+    assert not found["wide"]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_the_browser_test_can_fail(tmp_path: Path) -> None:
+    """A page with an error and a picture from elsewhere is noticed."""
+    page = tmp_path / "bad.html"
+    script = "<script>console.error('oh no')</script>"
+    page.write_text(f"<body><img src='other.png'>{script}{PROBE}</body>")
+    shown = browser("--dump-dom", "--virtual-time-budget=5000", page.as_uri())
+    assert "oh no" in shown.stderr
+    assert '"images":[0]' in shown.stdout
+
+
+def test_relevance_is_the_derivative() -> None:
+    """Against differences of embeddings of rows that were moved a little."""
+    X = RandomState(1).normal(size=(400, 3)) * [1.0, 10.0, 0.1]
+    model = OKSPCA(2, n_random_features=32, random_state=0).fit(X, np.sin(X[:, 0]) + X[:, 1])
+    scale = np.asarray(model.input_standardizer_.scale())  # type: ignore[attr-defined]
+    expected = np.empty((2, 3))
+    for i in range(3):
+        step = np.zeros(3)
+        step[i] = 1e-5 * scale[i]
+        slope = (
+            np.asarray(model.transform(X + step)) - np.asarray(model.transform(X - step))
+        ) / 2e-5
+        expected[:, i] = np.sqrt((slope**2).mean(axis=0)) / np.asarray(model.transform(X)).std(
+            axis=0
+        )
+    np.testing.assert_allclose(relevance(model, X), expected, rtol=1e-6)
