@@ -42,7 +42,9 @@ def plot(
     if ending not in ENDINGS:
         stop(f"--ending {ending} is not known; give one of {', '.join(ENDINGS)}.", WRONG_COMMAND)
     try:
-        portraits, style = (import_module(f"okspca.{n}") for n in ("portrait", "pictures.style"))
+        portraits, style = (
+            import_module(f"okspca.report.{n}") for n in ("portrait", "pictures.style")
+        )
     except ImportError:
         stop(NEEDS)
     with one_sentence(debug), warnings.catch_warnings():

@@ -30,7 +30,9 @@ def report(
 ) -> None:
     """Write one HTML page with pictures, data profile, certificate and settings."""
     try:
-        portraits, reports = (import_module(f"okspca.{name}") for name in ("portrait", "report"))
+        portraits, reports = (
+            import_module(f"okspca.report.{name}") for name in ("portrait", "document")
+        )
     except ImportError:
         stop(NEEDS)
     with one_sentence(debug):

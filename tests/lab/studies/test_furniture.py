@@ -29,7 +29,7 @@ from okspca_lab.studies.comparison import (
 )
 from okspca_lab.studies.rows import OtherSettingsError, Row, RowFile
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SETTINGS = {"seeds": [100, 101], "tasks": ["Kin8nm"]}
 
 

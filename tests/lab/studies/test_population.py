@@ -28,7 +28,7 @@ from okspca_lab.studies.rows import Row
 from tests.reference.moments import RawMoment
 from tests.reference.services import Adam as PlainAdam
 
-FOLDER = Path(__file__).parents[2] / "results" / "population"
+FOLDER = Path(__file__).parents[3] / "results" / "population"
 
 
 def test_the_known_moment_has_the_papers_spectrum_and_its_bounds_hold() -> None:

@@ -28,7 +28,7 @@ from okspca_lab.studies.prediction.tasks import (
     sensorless_split,
 )
 
-SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[4].parent / "shared" / "data"
 
 
 def real(name: str) -> Any:

@@ -31,7 +31,7 @@ from okspca_lab.studies.services.results import PERIODIC, Results, read_results
 from okspca_lab.studies.services.timed import run_timed, serve, wanted_of
 from okspca_lab.studies.workloads import REGIMES, draw_maps, stream
 
-RESULTS = Path(__file__).parents[3] / "results" / "services"
+RESULTS = Path(__file__).parents[4] / "results" / "services"
 
 
 @pytest.fixture(scope="module")
