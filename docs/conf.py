@@ -2,6 +2,7 @@
 
 import re
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -37,6 +38,7 @@ napoleon_use_ivar = True
 # Shapes in docstrings, as in "ndarray of shape (n_features,)", look like ambiguous references.
 suppress_warnings = ["ref.python"]
 
+RESULTS = Path(__file__).parents[1] / "results"
 # scikit-learn adds these to every estimator; their docstrings link to pages of its own manual.
 ROUTING_METHOD = re.compile(r"set_\w+_request")
 
@@ -94,7 +96,51 @@ def _told(parameter: Any) -> str:
     return f"{getattr(parameter, 'help', '') or ''}{shown}"
 
 
+class ResultsTable(Directive):
+    """Show a table of a Markdown file below `results/`, so that no number is copied by hand.
+
+    The first argument is the file, the rest the beginning of the heading above the table.
+    """
+
+    required_arguments = 2
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Make the table."""
+        path = RESULTS / self.arguments[0]
+        self.state.document.settings.record_dependencies.add(str(path))
+        rows = _rows_below(path.read_text(encoding="utf-8"), self.arguments[1])
+        if not rows:
+            message = f"{path} has no table below a heading that begins with {self.arguments[1]!r}."
+            raise self.error(message)
+        return [_table(rows)]
+
+
+def _rows_below(text: str, heading: str) -> list[list[str]]:
+    """Cells of the table below a heading, its first row the head; empty where there is none."""
+    sections = re.split(r"^#+ ", text, flags=re.MULTILINE)
+    section = next((each for each in sections if each.startswith(heading)), "")
+    lines = [line.strip().strip("|") for line in section.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.split(" | ")] for line in lines]
+    return rows[:1] + rows[2:]
+
+
+def _table(rows: list[list[str]]) -> nodes.table:
+    """Make a table of plain cells with a head."""
+    group = nodes.tgroup(cols=len(rows[0]))
+    group += [nodes.colspec(colwidth=1) for _ in rows[0]]
+    group += nodes.thead("", _row(rows[0]))
+    group += nodes.tbody("", *map(_row, rows[1:]))
+    return nodes.table("", group)
+
+
+def _row(cells: list[str]) -> nodes.row:
+    """Make a row of a table."""
+    return nodes.row("", *(nodes.entry("", nodes.paragraph(text=cell)) for cell in cells))
+
+
 def setup(app: Sphinx) -> None:
-    """Connect the filter and the directive above."""
+    """Connect the filter and the directives above."""
     app.connect("autodoc-skip-member", skip_routing_methods)
     app.add_directive("commands", Commands)
+    app.add_directive("results-table", ResultsTable)

@@ -27,7 +27,19 @@ def test_first_screen() -> None:
     first_screen = README.read_text(encoding="utf-8").splitlines()[:30]
     text = "\n".join(first_screen)
     assert "make demo" in text
-    assert "make test" in text
+    assert "pip install" in text
     assert "docs/images/demo.png" in text
     assert len(blocks()[0].strip().splitlines()) <= 10
     assert (README.parent / "docs/images/demo.png").exists()
+
+
+def test_it_can_be_read_at_a_sitting() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
+
+
+@pytest.mark.parametrize("page", ["README.md", "lab/README.md"])
+def test_links_lead_to_files(page: str) -> None:
+    path = README.parent / page
+    links = re.findall(r"\]\(([^):#]+)\)", path.read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (path.parent / link).exists()] == []
