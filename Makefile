@@ -9,19 +9,20 @@ VENV_READY := $(VENV)/.stamp-venv
 DEMO_READY := $(VENV)/.stamp-demo
 DEV_READY := $(VENV)/.stamp-dev
 ENGINES_READY := $(VENV)/.stamp-engines
+BUILD_READY := $(VENV)/.stamp-build
 
 # One thread per process: pytest already runs two, and sums then round alike on every machine.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo bench test test-distributed lint format docs clean
+.PHONY: help demo bench test test-distributed lint format docs wheels clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 	@echo "Set PYTHON to choose the interpreter (now $(PYTHON)) and VENV to choose the environment (now $(VENV))."
 
-demo: $(DEMO_READY) ## stream a small data set and show a certified basis
+demo: $(DEMO_READY) ## stream a small data set, certify its embedding, draw a picture
 	$(BIN)/okspca demo
 
 bench: $(DEV_READY) ## measure speed against others; rows, tables and pictures go to results/bench
@@ -37,7 +38,7 @@ test-distributed: $(ENGINES_READY) ## install Dask, Spark, river and UMAP; run t
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile \
 		tests/distributed tests/lab/studies/distributed src/okspca/distributed tests/test_docs.py
 
-lint: $(DEV_READY) ## check style, formatting, types and the direction of imports
+lint: $(DEV_READY) ## check style, formatting, types and the order of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -49,6 +50,11 @@ format: $(DEV_READY) ## rewrite the code in the house format
 
 docs: $(DEV_READY) ## build the pages in docs/_build/html
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+
+wheels: $(BUILD_READY) ## build okspca and okspca-lab, as wheels and sources, into dist
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m build --no-isolation --outdir dist lab
 
 clean: ## remove caches and built files; the environment stays
 	rm -rf build dist docs/_build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -74,4 +80,8 @@ $(DEV_READY): $(VENV_READY) $(PINS)
 
 $(ENGINES_READY): $(DEV_READY)
 	$(PIP_INSTALL) -e '.[dev,dask,spark,river,neighbours]' -e lab
+	@touch $@
+
+$(BUILD_READY): $(VENV_READY) $(PINS)
+	$(PIP_INSTALL) build hatchling
 	@touch $@
