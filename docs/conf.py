@@ -32,6 +32,8 @@ html_title = f"okspca {release}"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+# Engines that are extras; the pages build alike with and without them.
+autodoc_mock_imports = ["dask", "distributed", "pyspark", "river"]
 autodoc_typehints_description_target = "documented"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
