@@ -39,7 +39,7 @@ class NumericalError(ArithmeticError):
 
 
 class MergeError(ValueError):
-    """Two states cannot be pooled; the message says which part differs.
+    """Two states cannot be merged; the message says which part differs.
 
     Examples
     --------

@@ -2,7 +2,7 @@ r"""Gaussian rows by number: any row of a stream can be drawn alone, in any orde
 
 Row i of width w takes the next even number of 64-bit words, rounded up to whole blocks of four, of
 the counter-based generator Philox 4x64, from block ``i ceil(w / 4)`` on.  The key is (seed, part):
-parts of a study that must share no numbers have different part numbers.  A word u gives ``(u >> 11
+parts of a study that must not share draws have different part numbers.  A word u gives ``(u >> 11
 + 1/2) / 2^53``, strictly between 0 and 1; two of these give two Gaussians (Box and Muller)::
 
     r = sqrt(-2 log u_1),   r cos(2 pi u_2),   r sin(2 pi u_2).

@@ -105,7 +105,7 @@ class Stability:
         low, high = self.angle_intervals[0]
         error = (
             f"After {rows} the leading {_directions(self.rank)} lie an estimated "
-            f"{self.angles[0]:.2g} degrees from what endless data would give "
+            f"{self.angles[0]:.2g} degrees from the population's "
             f"({self.level:.0%} interval {low:.2g} to {high:.2g})."
         )
         return f"{error}\n{self._advice()}"

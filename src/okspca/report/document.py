@@ -108,7 +108,7 @@ def _worth(told: dict[str, Any], portrait: Portrait, pictures: dict[str, Part]) 
     parts += [pictures["spectrum"], pictures["quality"]]
     stability = portrait.stability()
     if stability is not None:
-        caption = "Estimated distance to what endless data would give. An estimate, not a proof."
+        caption = "Estimated distance to the population's subspace. An estimate, not a proof."
         parts += [Picture(file_of(draw_stability(stability)), caption)]
     return parts
 
