@@ -81,7 +81,7 @@ def test_weights_cannot_be_changed_from_outside() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kernel": "cauchy"}, "kernel='cauchy'"),
+        ({"kernel": "unheard-of"}, "kernel='unheard-of'"),
         ({"sampling": "sobol"}, "sampling='sobol'"),
         ({"kernel": "laplacian", "sampling": "orthogonal"}, "rotation-invariant"),
     ],
