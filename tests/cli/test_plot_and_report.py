@@ -17,7 +17,6 @@ from typer.testing import CliRunner, Result
 from okspca import OKSPCA
 from okspca.cli import app
 from okspca.cli.plot import KINDS
-from okspca.report.input_shares import relevance
 
 BROWSER = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -189,21 +188,3 @@ def test_the_browser_test_can_fail(tmp_path: Path) -> None:
     shown = browser("--dump-dom", "--virtual-time-budget=5000", page.as_uri())
     assert "oh no" in shown.stderr
     assert '"images":[0]' in shown.stdout
-
-
-def test_relevance_is_the_derivative() -> None:
-    """Against differences of embeddings of rows that were moved a little."""
-    X = RandomState(1).normal(size=(400, 3)) * [1.0, 10.0, 0.1]
-    model = OKSPCA(2, n_random_features=32, random_state=0).fit(X, np.sin(X[:, 0]) + X[:, 1])
-    scale = np.asarray(model.input_standardizer_.scale())  # type: ignore[attr-defined]
-    expected = np.empty((2, 3))
-    for i in range(3):
-        step = np.zeros(3)
-        step[i] = 1e-5 * scale[i]
-        slope = (
-            np.asarray(model.transform(X + step)) - np.asarray(model.transform(X - step))
-        ) / 2e-5
-        expected[:, i] = np.sqrt((slope**2).mean(axis=0)) / np.asarray(model.transform(X)).std(
-            axis=0
-        )
-    np.testing.assert_allclose(relevance(model, X), expected, rtol=1e-6)

@@ -231,3 +231,16 @@ def test_drift_is_about_spans(case: Case, mode: str | None, data: st.DataObject)
 def _smallest(matrix: Floats) -> float:
     """Smallest singular value."""
     return float(np.linalg.svd(matrix, compute_uv=False)[-1])
+
+
+def test_alignment_keeps_signs_while_the_rank_grows() -> None:
+    X = np.random.RandomState(0).normal(size=(300, 5))
+    labels = (X[:, 0] > 0).astype(int)
+    labels[70:][X[70:, 1] > 0.5] = 2
+    model = OKSPCA(2, random_state=0, align=True).partial_fit(X[:88], labels[:88])
+    before = model.transform(X)
+    for i in range(88, 160):
+        model.learn_one(X[i], labels[i])
+        now = model.transform(X)
+        assert (np.sum(now * before, axis=0) > 0.0).all()
+        before = now

@@ -316,3 +316,19 @@ def test_leaving_out_rows_at_rounding_level_keeps_the_proof() -> None:
         assert basis.certificate is not None
         assert basis.certificate.distance_upper is not None
         assert distance <= basis.certificate.distance_upper < 1e-8
+
+
+@pytest.mark.parametrize("D", [256, 1024])
+def test_rounding_allowance_covers_the_worst_ordered_sums(D: int) -> None:
+    """A constant rank-one moment makes the objective bound nearly an equality."""
+    u = np.full(D, 1.0 / np.sqrt(D))
+    Ct = np.full((D, D), 0.9)
+    for sine in (1e-3, 1e-5, 1e-6):
+        side = np.zeros(D)
+        side[0], side[1] = np.sqrt(0.5), -np.sqrt(0.5)
+        row = (np.sqrt(1.0 - sine**2) * u + sine * side)[np.newaxis]
+        ritz = np.linalg.svd(row @ Ct.T, compute_uv=False) ** 2
+        certificate = certify(Ct, row, np.asarray(ritz, dtype=np.float64))
+        assert certificate.rho_lower <= 1.0 - sine**2
+        assert certificate.distance_upper is not None
+        assert certificate.distance_upper >= np.sqrt(2.0) * sine * (1 - 1e-9)

@@ -154,3 +154,11 @@ def test_a_saved_model_goes_on_to_the_same_bytes(mode: str) -> None:
         for one in (model, straight):
             one.partial_fit(X[start : start + 50], Y[start : start + 50])
     assert model.to_bytes() == straight.to_bytes()
+
+
+def test_unbounded_inputs_do_not_depend_on_their_unit() -> None:
+    bases = [
+        OKSPCA(1, input_map=IdentityMap(3), random_state=0).fit(A, Y).basis().vectors
+        for A in (X, 1e6 + 1e4 * X)
+    ]
+    np.testing.assert_allclose(bases[0], bases[1], atol=1e-8)

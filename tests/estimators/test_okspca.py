@@ -11,7 +11,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from okspca import OKSPCA, DataError, MergeError, NotReadyError, RankWarning, Status
+from okspca import OKSPCA, DataError, NotReadyError, RankWarning, Status
 from okspca.errors import ManyClassesWarning
 from okspca.features import FourierMap, IdentityMap
 from okspca.numerics.subspace import projector_distance
@@ -158,12 +158,6 @@ def test_transform_before_any_data() -> None:
         OKSPCA().basis()
 
 
-def test_ready_made_map_of_another_width() -> None:
-    X, y = data(20)
-    with pytest.raises(DataError, match="X has 4 columns, but input_map takes 7"):
-        OKSPCA(input_map=IdentityMap(7)).fit(X, y)
-
-
 def test_constant_columns_are_harmless() -> None:
     X, y = data()
     X[:, 2] = 7.0
@@ -304,20 +298,6 @@ def test_frozen_by_fit_uses_all_rows_and_by_stream_the_first_512() -> None:
     assert streamed.n_samples_seen_ == 700
 
 
-def test_ready_made_standardisers_are_used_and_copied() -> None:
-    X, y = data()
-    inputs = FrozenStandardizer(np.full(4, 0.5), np.full(4, 2.0))
-    targets = FrozenStandardizer(np.zeros(1), np.ones(1))
-    model = OKSPCA(
-        standardize="frozen", input_standardizer=inputs, target_standardizer=targets, random_state=0
-    )
-    model.partial_fit(X[:1], y[:1])
-    np.testing.assert_allclose(
-        model.moment_.means()[0], model.input_map_.transform((X[:1] - 0.5) / 2.0)[0], atol=1e-15
-    )
-    assert model.input_standardizer_ is not inputs
-
-
 def test_pickle_and_copy_continue_alike() -> None:
     X, y = data()
     for solver in ("exact", "adam", "cached", "warm-block"):
@@ -326,27 +306,6 @@ def test_pickle_and_copy_continue_alike() -> None:
             twin.partial_fit(X[120:], y[120:])
             expected = copy.deepcopy(model).partial_fit(X[120:], y[120:])
             np.testing.assert_array_equal(twin.transform(X), expected.transform(X))
-
-
-def test_merge_is_in_place_and_checks() -> None:
-    X, y = data()
-    one = OKSPCA(standardize=None, random_state=0).partial_fit(X[:90], y[:90])
-    two = OKSPCA(standardize=None, random_state=0).partial_fit(X[90:], y[90:])
-    assert one.merge(two) is one
-    assert one.n_samples_seen_ == 200
-    whole = OKSPCA(standardize=None, random_state=0).fit(X, y)
-    np.testing.assert_allclose(one.moment_.matrix(), whole.moment_.matrix(), atol=1e-14)
-    for other, message in (
-        (OKSPCA(standardize=None, random_state=1).fit(X, y), "input maps differ"),
-        (OKSPCA(random_state=0).fit(X, y), "different ways"),
-        (OKSPCA(3, standardize=None, random_state=0).fit(X, y), "n_components"),
-        (OKSPCA(standardize=None, random_state=0).fit(X, y > 0), "task"),
-        (OKSPCA(standardize=None, random_state=0).fit(X[:, :2], y), "4 inputs here, 2 there"),
-    ):
-        with pytest.raises(MergeError, match=message):
-            one.merge(other)
-    with pytest.raises(NotFittedError):
-        one.merge(OKSPCA())
 
 
 def test_diagnose_of_exact_and_tracker() -> None:

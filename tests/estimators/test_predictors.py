@@ -193,3 +193,18 @@ def test_an_output_that_never_varied_has_no_part_in_the_score() -> None:
     assert np.isnan(score.r2())
     actual = np.array([[1.0, 5.0], [3.0, 5.0]])
     assert score.after(actual, np.array([[0.5, 9.0], [0.0, 9.0]]), np.ones(2)).r2() == 0.75
+
+
+@pytest.mark.parametrize("features", ["chebyshev", "raw"])
+@pytest.mark.parametrize(("unit", "offset"), [(1e5, 2e5), (1e-4, 3.0), (1.0, -1e6)])
+def test_predictions_do_not_depend_on_the_unit_of_the_response(
+    features: str, unit: float, offset: float
+) -> None:
+    X = rows(1500)
+    y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1]
+
+    def score(response: Floats) -> float:
+        model = OKSPCARegressor(n_random_features=64, target_features=features, random_state=0)
+        return float(model.fit(X[:1000], response[:1000]).score(X[1000:], response[1000:]))
+
+    assert score(offset + unit * y) == pytest.approx(score(y), abs=1e-6)

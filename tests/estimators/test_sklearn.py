@@ -162,3 +162,12 @@ def test_clone_keeps_service_objects() -> None:
     X, y = data()
     model.fit(X, y)
     assert model.solver == Adam(learning_rate=0.1, random_state=3)
+
+
+def test_names_that_scikit_learn_refuses_leave_the_model_unfitted() -> None:
+    X, y = data(300)
+    model = OKSPCA(random_state=0)
+    with pytest.raises(TypeError):
+        model.partial_fit(pd.DataFrame(X, columns=["a", "b", "c", 3]), y)
+    assert not hasattr(model, "n_features_in_")
+    assert model.partial_fit(X[:, :2], y).n_samples_seen_ == 300

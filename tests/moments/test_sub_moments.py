@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from okspca import OKSPCA, MergeError
+from okspca import OKSPCA, DataError, MergeError
 from okspca.datasets import spherical_pairs
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import IdentityMap
@@ -182,3 +182,14 @@ def test_a_period_does_not_show_as_error() -> None:
         distance = projector_distance(model.basis().vectors, truth)
         covered += interval[0] <= distance <= interval[1]
     assert 48 <= covered <= 60
+
+
+def test_a_refused_row_does_not_widen_groups() -> None:
+    X = RandomState(0).normal(size=(300, 3))
+    y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1]
+    model = OKSPCA(1, n_random_features=64, stability=8, random_state=0)
+    model.partial_fit(X[:200], y[:200]).partial_fit(X[200:203], 30.0 + y[200:203])
+    before = model.to_bytes()
+    with pytest.raises(DataError):
+        model.learn_one(np.array([np.nan, 0.0, 0.0]), 1.0)
+    assert model.to_bytes() == before

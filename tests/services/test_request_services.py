@@ -13,7 +13,7 @@ from okspca.features import IdentityMap
 from okspca.moments import CrossMoment, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.leading import by_svd
-from okspca.numerics.subspace import projector_distance
+from okspca.numerics.subspace import principal_angles, projector_distance
 from okspca.services import (
     BY_NAME,
     Binary,
@@ -25,6 +25,7 @@ from okspca.services import (
     WarmBlock,
 )
 from okspca.services import warm_block as warm_block_module
+from okspca.services.warm_block import power_step
 
 Array = NDArray[np.float64]
 
@@ -188,3 +189,34 @@ def test_a_block_wider_than_the_moment_is_served_exactly(n_classes: int) -> None
         assert projector_distance(*answers) < 1e-12
     state = block._learned.pipeline.service_state  # type: ignore[union-attr]
     np.testing.assert_allclose(state.rows @ state.rows.T, np.eye(len(state.rows)), atol=1e-13)
+
+
+def test_exact_finds_the_leading_direction_behind_an_invariant_block() -> None:
+    """The strongest direction is spread over many target coordinates, each weaker than others."""
+    inputs, targets = [], []
+    for sign in (1.0, -1.0):
+        for i in range(9):
+            x, y = np.zeros(60), np.zeros(30)
+            x[i] = sign
+            y[i:] = 0.7 * sign if i == 8 else 0.0
+            if i < 8:
+                y[i] = sign * (1.0 - 0.02 * i)
+            inputs.append(x)
+            targets.append(y)
+    maps = {"input_map": IdentityMap(60), "target_map": IdentityMap(30)}
+    model = OKSPCA(2, standardize=None, solver=Exact(), **maps)  # type: ignore[arg-type]
+    basis = model.partial_fit(np.array(inputs), np.array(targets)).basis()
+    left, sigma, _ = np.linalg.svd(model.moment_.matrix())
+    assert principal_angles(basis.vectors, left[:, :2])[0] < 1e-9
+    np.testing.assert_allclose(basis.singular_values, sigma[:2], rtol=1e-12)
+
+
+def test_a_block_stays_orthonormal_however_little_a_moment_leaves_of_it() -> None:
+    for seed in range(60):
+        random = RandomState(seed)
+        block, Ct = WarmBlock().start(32, 2, 0).rows.copy(), np.zeros((8, 32))
+        for _ in range(3):
+            Ct[random.randint(8), random.randint(32)] = random.choice([0.5, 0.25, 0.75])
+        for _ in range(100):
+            power_step(block, Ct)
+        np.testing.assert_allclose(block @ block.T, np.eye(len(block)), atol=1e-12)

@@ -115,3 +115,14 @@ def test_population_form_identity_features_without_standardiser() -> None:
     assert report.extracted is not None
     assert report.extracted.rho is not None
     assert report.extracted.rho > 0.99
+
+
+@pytest.mark.parametrize("solver", [Adam(), ProjectedGradient()], ids=str)
+def test_trackers_do_not_depend_on_the_unit_of_weights(solver: Any) -> None:
+    X, Y = data(300)
+    plain, scaled = (
+        OKSPCA(2, solver=solver, random_state=0).fit(X, Y, np.full(300, weight))
+        for weight in (1.0, 1.0 / 300)
+    )
+    U, V = (m.basis(kind="maintained").vectors for m in (plain, scaled))
+    np.testing.assert_allclose(U, V, atol=1e-8)

@@ -8,6 +8,7 @@ from numpy.random import RandomState
 
 from okspca import OKSPCA
 from okspca.basis import Basis
+from okspca.features import IdentityMap
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import by_svd
 
@@ -53,3 +54,23 @@ def test_an_exact_service_has_the_values_and_proves_nearly_all_of_the_gap(
 def test_no_service_claims_a_gap_that_is_not_there(solver: str, y: Any) -> None:
     proven, true = proven_and_true(*answer_and_truth(solver, y))
     assert proven is None or proven <= true * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("exponent", [-110.0, -83.25, -81.0, -61.0, -59.0, 59.0, 61.0, 76.0, 110.0])
+@pytest.mark.parametrize("solver", ["exact", "warm-block", "adam"])
+def test_certificates_are_true_whatever_the_unit_of_the_weights(
+    solver: str, exponent: float
+) -> None:
+    random = RandomState(1)
+    X = random.normal(size=(300, 9))
+    Y = X @ random.normal(size=(9, 5)) + 0.1 * random.normal(size=(300, 5))
+    settings: dict[str, Any] = {"input_map": IdentityMap(9), "target_features": "raw"}
+    model = OKSPCA(2, solver=solver, standardize=None, random_state=0, **settings)
+    model.partial_fit(X, Y, sample_weight=np.full(300, 10.0**exponent))
+    basis = model.basis()
+    np.testing.assert_allclose(basis.vectors.T @ basis.vectors, np.eye(2), atol=1e-12)
+    exact = np.linalg.svd(model.moment_.matrix())[0][:, :2]
+    distance = np.linalg.norm(exact @ exact.T - basis.vectors @ basis.vectors.T)
+    assert basis.certificate is not None
+    bound = basis.certificate.distance_upper
+    assert bound is None or distance <= bound + 1e-12

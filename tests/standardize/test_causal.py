@@ -153,3 +153,16 @@ def test_a_variance_is_never_negative(forgetting: float) -> None:
     for i in range(len(rows)):
         standardizer.scan(rows[i : i + 1], weights[i : i + 1])
         assert standardizer.variance.min() >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("mean", "scale", "message"),
+    [
+        (np.zeros(2), np.array([1.0, 0.0]), "Column 1 .* scale 0"),
+        (np.zeros(2), np.array([np.nan, 1.0]), "Column 0"),
+        (np.zeros(2), np.ones(3), "one number per column"),
+    ],
+)
+def test_unusable_frozen_standardisers(mean: Array, scale: Array, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FrozenStandardizer(mean, scale)

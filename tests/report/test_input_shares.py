@@ -1,0 +1,25 @@
+"""How much each input counts for a basis."""
+
+import numpy as np
+from numpy.random import RandomState
+
+from okspca import OKSPCA
+from okspca.report.input_shares import relevance
+
+
+def test_relevance_is_the_derivative() -> None:
+    """Against differences of embeddings of rows that were moved a little."""
+    X = RandomState(1).normal(size=(400, 3)) * [1.0, 10.0, 0.1]
+    model = OKSPCA(2, n_random_features=32, random_state=0).fit(X, np.sin(X[:, 0]) + X[:, 1])
+    scale = np.asarray(model.input_standardizer_.scale())  # type: ignore[attr-defined]
+    expected = np.empty((2, 3))
+    for i in range(3):
+        step = np.zeros(3)
+        step[i] = 1e-5 * scale[i]
+        slope = (
+            np.asarray(model.transform(X + step)) - np.asarray(model.transform(X - step))
+        ) / 2e-5
+        expected[:, i] = np.sqrt((slope**2).mean(axis=0)) / np.asarray(model.transform(X)).std(
+            axis=0
+        )
+    np.testing.assert_allclose(relevance(model, X), expected, rtol=1e-6)
