@@ -9,13 +9,12 @@ from scipy.special import log_expit, logit, logsumexp
 from okspca.moments.calibration import (
     GRID,
     POINTS,
-    REACH,
     Calibration,
     CalibrationMap,
-    Discriminants,
     on_grid,
     shrunk_shares,
 )
+from okspca.moments.class_discriminants import REACH, Discriminants
 from okspca.numerics.discriminants import discriminants, left_out_inflation, log_odds
 from okspca.numerics.platt import OTHERS, OWN, Prior, Trials, fitted
 from okspca.numerics.whitening import ridge_factor

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from okspca import OKSPCA, Basis, DataError, Status
 from okspca.features import IdentityMap
-from okspca.moments import CrossMoment, Target
+from okspca.moments import CrossMoment, Moment, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.leading import by_svd
 from okspca.numerics.subspace import principal_angles, projector_distance
@@ -137,9 +137,7 @@ class Counting(Service[CountingState]):
     def period(self, state: CountingState, width: int) -> int | None:
         return 1
 
-    def observe(
-        self, state: CountingState, moment: CrossMoment, change: Change | None, t: int
-    ) -> None:
+    def observe(self, state: CountingState, moment: Moment, change: Change | None, t: int) -> None:
         assert change is not None
         assert t == moment.rows
         state.changes += 1

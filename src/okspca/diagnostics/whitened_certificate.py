@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from okspca.diagnostics.certificate import UNPROVEN, Bounds, bounds_within, noise_of
-from okspca.moments.arrays import Target
+from okspca.moments import Target
 from okspca.moments.pencil import Residual
 from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats

@@ -14,7 +14,7 @@ from okspca.estimators.parameters import check_size, with_plain_parameters
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
 from okspca.features.relevance import MOST_MIXED
-from okspca.moments import CrossMoment, TargetCompression, WhitenedMoment
+from okspca.moments import CrossMoment, Moment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
 from okspca.pipeline import Pipeline
@@ -231,7 +231,7 @@ def _drawn(model: Any, n_inputs: int, n_features: int, bandwidth: float, seed: i
     )
 
 
-def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> CrossMoment:
+def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> Moment:
     """Make an empty moment; scalar responses are compressed."""
     compression = None
     if model.compress and isinstance(target_map, FourierMap) and target_map.n_inputs == 1:

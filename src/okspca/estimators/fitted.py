@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from okspca.estimators.learned import SEARCH, Learned
 from okspca.features import FeatureMap, OneHotMap
-from okspca.moments import CrossMoment
+from okspca.moments import Moment
 from okspca.numerics.arrays import Floats, copied
 from okspca.pipeline import Pipeline
 from okspca.standardize import Standardizer
@@ -31,7 +31,7 @@ class FittedAttributes:
         return self._fitted("singular_values_").read(_values_along_components)
 
     @property
-    def moment_(self) -> CrossMoment:
+    def moment_(self) -> Moment:
         """The accumulated moment."""
         return self._fitted("moment_").read(lambda state: copied(state.moment))
 

@@ -32,7 +32,8 @@ from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
 from okspca.moments import WhitenedMoment
-from okspca.moments.calibration import CalibrationMap, Discriminants
+from okspca.moments.calibration import CalibrationMap
+from okspca.moments.class_discriminants import Discriminants
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import regression_on
 from okspca.pipeline import Embedding, Pipeline

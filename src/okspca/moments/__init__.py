@@ -1,15 +1,18 @@
 """The centred cross-moment: the one statistic that every service consumes."""
 
-from okspca.moments.arrays import GroupArrays, MomentArrays, Target
+from okspca.moments.arrays import GroupArrays, MomentArrays
 from okspca.moments.cross_moment import CrossMoment
+from okspca.moments.moment import Moment
 from okspca.moments.moment_window import MomentWindow
 from okspca.moments.sub_moments import SubMoments
+from okspca.moments.target import Target
 from okspca.moments.target_compression import TargetCompression
 from okspca.moments.whitened_moment import WhitenedMoment
 
 __all__ = [
     "CrossMoment",
     "GroupArrays",
+    "Moment",
     "MomentArrays",
     "MomentWindow",
     "SubMoments",

@@ -1,13 +1,13 @@
-"""The moment as plain arrays: what kernels change in place, and what services are shown.
+"""The moment as plain arrays that kernels change in place.
 
-The maths and the layout are described in :mod:`okspca.moments.cross_moment`.
+The maths is described in :mod:`okspca.moments.moment`, the layout in
+:mod:`okspca.moments.stored_sums`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from okspca.moments.pencil import Pencil
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.running import update_comoment
@@ -87,39 +87,6 @@ class GroupArrays(NamedTuple):
     sums: Floats
     left_means: Floats
     right_means: Floats
-
-
-class Target(NamedTuple):
-    """The moment at one moment in time, as services and certificates see it.
-
-    Attributes
-    ----------
-    Ct : ndarray of shape (width, D_x)
-        C̄ transposed, divided by ``scale``; its largest magnitude is in [0.5, 1) unless it is zero.
-    scale : float
-        The power of two that was divided out.
-    dropped : float
-        Bound on the Frobenius norm of what compression left out, in units of ``scale``.
-    is_zero : bool
-        The moment is at rounding level: there is no target.
-    labels : bool
-        The target features are centred labels, so the rows of ``Ct`` sum to zero.
-    pencil : Pencil or None
-        Where ``Ct`` was solved for: the eigenproblem of stored numbers that it stands for.
-
-    Examples
-    --------
-    >>> from okspca.moments import CrossMoment
-    >>> CrossMoment(3, 2).target().is_zero
-    True
-    """
-
-    Ct: Floats
-    scale: float
-    dropped: float
-    is_zero: bool
-    labels: bool
-    pencil: Pencil | None = None
 
 
 @compiled

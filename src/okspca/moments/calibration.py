@@ -24,11 +24,11 @@ never changed by more: a model that knows nothing answers with the shares.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_expit, logit
+from scipy.special import log_expit
 
 from okspca.moments.arrays import EncodedRows
+from okspca.moments.class_discriminants import REACH, Discriminants, log_odds_of
 from okspca.numerics.arrays import Floats, Integers, copied
-from okspca.numerics.discriminants import log_odds
 from okspca.numerics.platt import Prior, Trials, fitted
 
 #: Discriminants are frozen at this row, then at powers of two and halfway between them.  From twice
@@ -36,46 +36,13 @@ from okspca.numerics.platt import Prior, Trials, fitted
 FIRST, DELAY = 16, 1024
 #: What the scores of earlier discriminants count.
 FADING = 0.5
-REACH, POINTS = 8.0, 65
+POINTS = 65
 GRID = np.linspace(-REACH, REACH, POINTS)
 BELIEF, ROWS_TO_BELIEVE, SHIFT_SPREAD = 0.5, 64.0, 1.0
 #: The common slope is at least this share of what it is without rows: ranks are kept.
 LEAST_SLOPE = 0.02
 _FIXED = 1e-6
 _TINY = float(np.finfo(np.float64).tiny)
-
-
-class Discriminants(NamedTuple):
-    """Linear functions of an embedding or of features, one for each class.
-
-    Attributes
-    ----------
-    weights, offset : ndarray of shape (n, n_classes) and (n_classes,)
-        Their values are log posteriors, up to a constant.
-    shares : ndarray of shape (n_classes,)
-        Shares of the classes.
-    spreads : ndarray of shape (n_classes,)
-        Distance of each class from the rest, in standard deviations within classes.
-    """
-
-    weights: Floats
-    offset: Floats
-    shares: Floats
-    spreads: Floats
-
-    @classmethod
-    def none(cls, n_features: int) -> "Discriminants":
-        """No discriminants of any class."""
-        return cls(np.zeros((n_features, 0)), np.zeros(0), np.zeros(0), np.zeros(0))
-
-    def of(self, Z: Floats) -> Floats:
-        """Log posteriors up to a constant, one column per class."""
-        return np.asarray(Z @ self.weights + self.offset)
-
-    def claims(self, values: Floats) -> Floats:
-        """Claimed log likelihood ratios of the values of rows, on the scale of the grid."""
-        ratios = (log_odds(values) - _log_odds_of(self.shares)) / self.spreads
-        return np.arcsinh(ratios).clip(-REACH, REACH)
 
 
 class CalibrationMap(NamedTuple):
@@ -92,7 +59,7 @@ class CalibrationMap(NamedTuple):
         ratios = claims * self.slopes + self.shifts
         ratios = _bounded_below(ratios, own)
         ratios = -_bounded_below(-ratios, others)
-        return np.asarray(log_expit(_log_odds_of(self.shares) + ratios))
+        return np.asarray(log_expit(log_odds_of(self.shares) + ratios))
 
 
 class Calibration:
@@ -174,7 +141,7 @@ class Calibration:
     def map(self, shares: Floats, spreads: Floats, n_rows: float) -> CalibrationMap:
         """Find how much discriminants of such shares and spreads, of so many rows, are believed."""
         shares = shrunk_shares(shares, n_rows)
-        base, x = _log_odds_of(shares), np.outer(spreads, GRID)
+        base, x = log_odds_of(shares), np.outer(spreads, GRID)
         trials = Trials(self._trials(shares), base, x)
         belief = BELIEF * min(1.0, n_rows / ROWS_TO_BELIEVE)
         slope, _ = fitted(trials, Prior(belief, belief, np.full(len(shares), SHIFT_SPREAD)))
@@ -243,11 +210,6 @@ def _bounded_below(ratios: Floats, n_rows: Floats) -> Floats:
     """Log likelihood ratios with one row added that any point was as likely to be as another."""
     n_rows = np.maximum(n_rows, _TINY)
     return np.asarray(np.logaddexp(ratios + np.log(n_rows), 0.0) - np.log1p(n_rows))
-
-
-def _log_odds_of(shares: Floats) -> Floats:
-    """Log odds of shares, finite also for those of none or all."""
-    return np.asarray(logit(np.clip(shares, _TINY, 1.0 - 1e-16)))
 
 
 def _widened(scores: Floats, n_classes: int) -> Floats:

@@ -9,7 +9,7 @@ the window has left no trace.
 """
 
 from okspca.moments.arrays import EncodedRows
-from okspca.moments.cross_moment import CrossMoment
+from okspca.moments.moment import Moment
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import copied
 from okspca.numerics.two_stacks import TwoStacks
@@ -35,12 +35,13 @@ class MomentWindow:
     ----------
     window : int
         Number of rows, at least 16.
-    moment : CrossMoment
+    moment : Moment
         The moment of the window, still empty.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from okspca.moments import CrossMoment
     >>> moment, x = CrossMoment(1, 1), np.arange(100.0)[:, np.newaxis]
     >>> window = MomentWindow(16, moment)
     >>> for i in range(100):
@@ -53,9 +54,9 @@ class MomentWindow:
 
     copy_parts = ("newest", "stacks")
 
-    def __init__(self, window: int, moment: CrossMoment) -> None:
+    def __init__(self, window: int, moment: Moment) -> None:
         self.window = window
-        self.stacks: TwoStacks[CrossMoment] = TwoStacks(N_BLOCKS - 1)
+        self.stacks: TwoStacks[Moment] = TwoStacks(N_BLOCKS - 1)
         self.newest = moment.block_like()
         self.filled = 0
 
@@ -63,7 +64,7 @@ class MomentWindow:
         """Rows until the block that is being filled is full."""
         return rows_per_block(self.window) - self.filled
 
-    def add(self, rows: EncodedRows, moment: CrossMoment) -> None:
+    def add(self, rows: EncodedRows, moment: Moment) -> None:
         """Follow rows that the moment has learned, at most as many as there is room for."""
         self.newest.widen(moment.width)
         self.newest.add(rows)

@@ -19,6 +19,8 @@ import numpy as np
 from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows, GroupArrays
 from okspca.moments.cross_moment import CrossMoment
 from okspca.moments.dealing import SEED, Dealing
+from okspca.moments.moment import Moment
+from okspca.moments.recursions import add_single
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, copied
 
@@ -30,7 +32,7 @@ class SubMoments:
     ----------
     n_groups : int
         Number of groups G.
-    moment : CrossMoment
+    moment : Moment
         The moment of all rows, still empty; dimensions and forgetting are taken from it.
     seed : int or None
         Seed of the order in which rows are dealt; None deals in turn.
@@ -45,11 +47,11 @@ class SubMoments:
     [2.0, 3.0, 4.0, 5.0]
     """
 
-    def __init__(self, n_groups: int, moment: CrossMoment, seed: int | None = SEED) -> None:
+    def __init__(self, n_groups: int, moment: Moment, seed: int | None = SEED) -> None:
         self.forgetting = moment.forgetting
         self.seed = seed
         width, n_left = moment.arrays.sums.shape
-        self.groups = [CrossMoment(n_left, width) for _ in range(n_groups)]
+        self.groups: list[Moment] = [CrossMoment(n_left, width) for _ in range(n_groups)]
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -92,7 +94,7 @@ class SubMoments:
         number = self.dealing.group(clock)
         if self.forgetting < 1.0:
             self._fade(self.groups[number], clock - int(self.dealing.last_rows(clock)[number]))
-        self.groups[number].add_one(rows)
+        add_single(self.groups[number].arrays, rows, 1.0)
 
     def expand(self, compression: TargetCompression) -> None:
         """Follow the main moment when it gives up its compression."""
@@ -104,7 +106,7 @@ class SubMoments:
         """Follow the main moment when its coordinates are turned."""
         self.groups = [group.transformed(rotation[:, : group.width]) for group in self.groups]
 
-    def merge(self, others: list[CrossMoment], dealing: Dealing, clocks: tuple[int, int]) -> None:
+    def merge(self, others: list[Moment], dealing: Dealing, clocks: tuple[int, int]) -> None:
         """Pool groups that are in the same coordinates.
 
         ``dealing`` is the rule of the others; ``clocks`` tells how many rows were learned here and
@@ -139,7 +141,7 @@ class SubMoments:
             np.array(right),
         )
 
-    def _fade(self, group: CrossMoment, n_rows: int) -> None:
+    def _fade(self, group: Moment, n_rows: int) -> None:
         """Let a group fade as it does while so many rows are learned."""
         if self.forgetting < 1.0:
             factor = self.forgetting**n_rows
@@ -147,7 +149,7 @@ class SubMoments:
             group.arrays.totals[WEIGHT] *= factor
 
 
-def _pool(group: CrossMoment, other: CrossMoment, *, keep_clock: bool) -> None:
+def _pool(group: Moment, other: Moment, *, keep_clock: bool) -> None:
     """Pool another group into one; at equal clocks, which stay."""
     rows = group.rows
     group.merge(other)

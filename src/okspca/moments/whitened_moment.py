@@ -16,19 +16,23 @@ weights a class counts p_c^2 (``"squared"``, as in the paper); ``"proportional"`
 sqrt(p_c), the ordinary scatter between classes, and ``"balanced"`` by p_c: all classes alike.
 """
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from okspca.errors import MergeError
-from okspca.moments.arrays import Change, EncodedRows, GroupArrays, Target
-from okspca.moments.calibration import Calibration, CalibrationMap, Discriminants
-from okspca.moments.cross_moment import CrossMoment
+from okspca.moments.arrays import Change, EncodedRows, GroupArrays
+from okspca.moments.calibration import Calibration, CalibrationMap
+from okspca.moments.class_discriminants import Discriminants, class_discriminants
 from okspca.moments.input_covariance import InputCovariance, Past
+from okspca.moments.moment import Moment
 from okspca.moments.pencil import Pencil
+from okspca.moments.recursions import add_block, add_single, faded_weights, turned
 from okspca.moments.ridge_choice import RidgeChoice
+from okspca.moments.target import Target, groups_in_units, target_of
+from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers, copied, unit_scaled
-from okspca.numerics.discriminants import discriminants, left_out_inflation
+from okspca.numerics.discriminants import left_out_inflation
 from okspca.numerics.whitening import (
     FactorBounds,
     factor_bounds,
@@ -43,7 +47,7 @@ from okspca.numerics.whitening import (
 CLASS_WEIGHTING = {"squared": 0.0, "proportional": 0.5, "balanced": 1.0}
 
 
-class WhitenedMoment(CrossMoment):
+class WhitenedMoment(Moment):
     """A cross-moment with the covariance of its inputs.
 
     Parameters
@@ -58,7 +62,7 @@ class WhitenedMoment(CrossMoment):
         Number of leading directions that the choice of a ridge is about.
     calibrated : bool
         For labels: keep what tells how sure posteriors may be.
-    **settings
+    forgetting, labels, compression
         As for :class:`CrossMoment`.
 
     Examples
@@ -87,9 +91,13 @@ class WhitenedMoment(CrossMoment):
         class_weighting: str = "squared",
         n_directions: int = 1,
         calibrated: bool = False,
-        **settings: Any,
+        forgetting: float = 1.0,
+        labels: bool = False,
+        compression: TargetCompression | None = None,
     ) -> None:
-        super().__init__(n_left, n_right, **settings)
+        super().__init__(
+            n_left, n_right, forgetting=forgetting, labels=labels, compression=compression
+        )
         self.ridge = ridge
         self.class_weighting = class_weighting
         self.n_directions = n_directions
@@ -122,12 +130,12 @@ class WhitenedMoment(CrossMoment):
     def add_one(self, rows: EncodedRows) -> Change:
         """Learn one row; return how ``sums`` changed."""
         self._score(rows)
-        change = super().add_one(rows)
+        change = add_single(self.arrays, rows, self.forgetting)
         self.covariance.add_one(change.left, change.scale, self.forgetting)
         self._begin_round()
         return change
 
-    def merge(self, other: CrossMoment) -> None:
+    def merge(self, other: Self) -> None:
         """Pool another moment of the same kind into this one."""
         same = isinstance(other, WhitenedMoment) and (self.ridge, self.class_weighting) == (
             other.ridge,
@@ -136,19 +144,26 @@ class WhitenedMoment(CrossMoment):
         if not same:
             message = "The models differ in their objective, ridge or class weighting."
             raise MergeError(message)
-        assert isinstance(other, WhitenedMoment)
         past = self._past(0)
-        super().merge(other)
+        self._merge_sums(other)
         self.covariance.merge(other.covariance, past, other.arrays.left_mean, other.weight)
         if self.choice is not None and other.choice is not None:
             self.choice.errors = self.choice.errors + other.choice.errors
         if self.calibration is not None and other.calibration is not None:
             self.calibration.merge(other.calibration)
 
-    def with_columns(self, columns: Integers, n_right: int) -> CrossMoment:
+    def with_columns(self, columns: Integers, n_right: int) -> Self:
         """Return a copy whose target coordinate ``j`` is column ``columns[j]`` of ``n_right``."""
-        moved = super().with_columns(columns, n_right)
-        assert isinstance(moved, WhitenedMoment)
+        moved = type(self)(
+            self.n_left,
+            n_right,
+            ridge=self.ridge,
+            class_weighting=self.class_weighting,
+            n_directions=self.n_directions,
+            forgetting=self.forgetting,
+            labels=self.labels,
+        )
+        moved.fill_columns(self.arrays, columns)
         moved.covariance = copied(self.covariance)
         if self.choice is not None:
             moved.choice = copied(self.choice)
@@ -157,31 +172,34 @@ class WhitenedMoment(CrossMoment):
             moved.calibration = self.calibration.with_columns(columns)
         return moved
 
-    def transformed(self, basis: Floats) -> CrossMoment:
+    def transformed(self, basis: Floats) -> Self:
         """Return a copy whose target coordinates are ``basis`` times the stored ones."""
-        turned = self._block(basis.shape[0])
-        turned.adopt(super().transformed(basis))
-        turned.arrays.totals[...] = self._totals
-        turned.covariance = copied(self.covariance)
-        return turned
-
-    def block_like(self) -> CrossMoment:
-        """Make an empty moment for some of the rows of this one, in its stored coordinates."""
-        return self._block(self.width)
-
-    def adopt(self, other: CrossMoment) -> None:
-        """Take over what another moment in these stored coordinates holds; the clock goes on."""
-        super().adopt(other)
-        if isinstance(other, WhitenedMoment):
-            self.covariance = copied(other.covariance)
+        made = self._block(basis.shape[0])
+        made.fill(turned(self.arrays, basis))
+        made.covariance = copied(self.covariance)
+        return made
 
     def concentrate(self) -> Floats | None:
         """Leave the coordinates: the choice of a ridge refers to them, and requests cost more."""
         return None
 
+    def block_like(self) -> Self:
+        """Make an empty moment for some of the rows of this one, in its stored coordinates."""
+        return self._block(self.width)
+
+    def adopt(self, other: Self) -> None:
+        """Take over what another moment in these stored coordinates holds; the clock goes on."""
+        self._adopt_sums(other.arrays)
+        self.covariance = copied(other.covariance)
+
+    def drop_coordinates(self) -> None:
+        """End the round of the choice of a ridge, which is about these coordinates."""
+        if self.choice is not None:
+            self.choice.drop_round()
+
     def target(self) -> Target:
         """Snapshot of the whitened moment for services."""
-        plain = super().target()
+        plain = self._plain_target()
         shifted = with_ridge(self._covariance(), self.ridge_in_use)
         factor, weights = factored(shifted), self._column_weights()
         pencil = self._pencil(factor, factor_bounds(shifted, factor))
@@ -202,7 +220,7 @@ class WhitenedMoment(CrossMoment):
     def in_target_coordinates(self, groups: GroupArrays) -> GroupArrays:
         """Show sub-moments in the coordinates in which this moment is shown."""
         factor, weights = self._factor(), self._column_weights()
-        groups = super().in_target_coordinates(groups)
+        groups = groups_in_units(groups, self.units)
         n, width, D = groups.sums.shape
         sums = groups.sums * weights[:width, np.newaxis]
         return groups._replace(
@@ -224,15 +242,14 @@ class WhitenedMoment(CrossMoment):
             return
         self._score(rows)
         past = self._past(n)
-        super().add(rows)
-        faded = rows.weights * self.forgetting ** np.arange(n - 1.0, -1.0, -1.0)
-        self.covariance.add(rows.Phi, faded, past)
+        add_block(self.arrays, rows, self.forgetting)
+        self.covariance.add(rows.Phi, faded_weights(rows, self.forgetting), past)
         self._begin_round()
 
     def _past(self, n: int) -> Past:
         """What is known before a change that fades it by ``n`` rows."""
         fade = self.forgetting**n
-        return Past(self._left_mean.copy(), fade * self.weight, fade)
+        return Past(self.arrays.left_mean.copy(), fade * self.weight, fade)
 
     def _score(self, rows: EncodedRows) -> None:
         """Let what is on trial predict rows that are not learned yet."""
@@ -250,7 +267,7 @@ class WhitenedMoment(CrossMoment):
 
     def _freeze_discriminants(self, calibration: Calibration) -> None:
         """Let the discriminants as they are now score the rows to come."""
-        plain, R = super().target(), self._factor()
+        plain, R = self._plain_target(), self._factor()
         if plain.is_zero:
             calibration.begin(Discriminants.none(len(R)))
             return
@@ -259,7 +276,7 @@ class WhitenedMoment(CrossMoment):
         W = unwhitened(R, V)
         found = self.discriminants_of(W)
         features = W @ found.weights
-        offset = found.offset - self._left_mean @ features
+        offset = found.offset - self.arrays.left_mean @ features
         calibration.begin(found._replace(weights=features, offset=offset))
 
     def discriminants_of(self, W: Floats) -> Discriminants:
@@ -268,18 +285,11 @@ class WhitenedMoment(CrossMoment):
         Columns of zeros are allowed; without others, the discriminants are the shares.
         """
         shares = np.maximum(self.arrays.right_mean, np.finfo(np.float64).tiny)
-        weights, offset = np.zeros((W.shape[1], self.width)), np.log(shares)
-        used = W.any(axis=0)
-        if not used.any():
-            return Discriminants(weights, offset, shares, np.ones(self.width))
-        S, W = self.input_covariance(), W[:, used]
-        distances = (self.matrix().T[: self.width] / shares[:, np.newaxis]) @ W
+        if not W.any():
+            return Discriminants.of_shares(W.shape[1], shares)
+        S, Ct = self.input_covariance(), self.matrix().T[: self.width]
         inflation = 1.0 if self.calibration is None else self._inflation(S)
-        weights[used], offset = discriminants(distances, W.T @ S @ W, shares, inflation)
-        squares = (distances @ weights[used]).diagonal()
-        # From the mean of the others, which is further away than that of all.
-        spreads = np.sqrt(np.maximum(squares, 1e-12)) / np.maximum(1.0 - shares, 1e-12)
-        return Discriminants(weights, offset, shares, spreads)
+        return class_discriminants(W, Ct, shares, S, inflation)
 
     def calibration_map(self, found: Discriminants) -> CalibrationMap | None:
         """How much discriminants may be believed; None where nothing was kept that tells."""
@@ -328,25 +338,10 @@ class WhitenedMoment(CrossMoment):
         # A class that no row has had has a column of zeros, whatever it counts.
         return np.where(shares > 0.0, np.maximum(shares, 1e-300) ** -power, 0.0)
 
-    def _block(self, width: int) -> "WhitenedMoment":
+    def _plain_target(self) -> Target:
+        """C̄ as it is, without whitening and without weights of classes."""
+        return target_of(self.arrays, self.units, labels=self.labels, is_constant=self.is_constant)
+
+    def _block(self, width: int) -> Self:
         """Make an empty moment that is only ever merged, so it needs no choice of a ridge."""
-        return WhitenedMoment(self._left_mean.shape[0], width, ridge=1.0)
-
-    def _empty(self, n_right: int) -> Self:
-        """Make an empty moment of the same kind."""
-        return type(self)(
-            self._left_mean.shape[0],
-            n_right,
-            ridge=self.ridge,
-            class_weighting=self.class_weighting,
-            n_directions=self.n_directions,
-            calibrated=self.calibration is not None,
-            forgetting=self.forgetting,
-            labels=self.labels,
-        )
-
-    def _decompress(self) -> None:
-        """Store the moment over all target features from now on."""
-        if self.compression is not None and self.choice is not None:
-            self.choice.drop_round()
-        super()._decompress()
+        return type(self)(self.n_left, width, ridge=1.0)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from okspca.features import FeatureMap, FourierMap, OneHotMap
-from okspca.moments import CrossMoment
+from okspca.moments import CrossMoment, Moment
 from okspca.moments.arrays import EncodedRows, MomentArrays, add_row
 from okspca.numerics.addresses import (
     enter_matrix,
@@ -86,7 +86,7 @@ class Lane:
         self,
         inputs: tuple[CausalStandardizer, FourierMap],
         targets: Side,
-        moment: CrossMoment,
+        moment: Moment,
         due: int,
     ) -> None:
         self.due = due
@@ -124,13 +124,13 @@ class Lane:
 
         self.learn = learn
 
-    def renew(self, moment: CrossMoment) -> None:
+    def renew(self, moment: Moment) -> None:
         """Go on with a compressed moment whose directions are more, or others, than before."""
         self._arrays[MOMENT:SETTINGS] = kept = self._kept(moment)
         self._arrays[DIRECTIONS] = directions = _directions(moment)
         _enter(self._table, moment.arrays, tuple(kept[SCRATCH - MOMENT :]), directions)
 
-    def _kept(self, moment: CrossMoment) -> list[Floats]:
+    def _kept(self, moment: Moment) -> list[Floats]:
         """The moment's arrays and the scratch that goes with its width."""
         width, D = moment.arrays.sums.shape
         coordinates, dropped = np.zeros((1, width)), np.zeros(1)
@@ -138,7 +138,7 @@ class Lane:
         return [*moment.arrays, coordinates[0], np.empty(D), np.empty(width), dropped]
 
     @staticmethod
-    def fits(inputs: Side, targets: Side, moment: CrossMoment) -> bool:
+    def fits(inputs: Side, targets: Side, moment: Moment) -> bool:
         """Whether a pipeline is of the kind this serves."""
         standardizer, input_map = inputs
         if type(moment) is not CrossMoment:
@@ -156,7 +156,7 @@ class Lane:
         )
 
 
-def _directions(moment: CrossMoment) -> Floats:
+def _directions(moment: Moment) -> Floats:
     """The directions that a target is compressed to; none where it is not."""
     if moment.compression is None:
         return np.zeros((0, 1))

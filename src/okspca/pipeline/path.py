@@ -26,7 +26,7 @@ from okspca.errors import NotReadyError, NumericalError
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.curve import polynomials
 from okspca.features.linear import Origin
-from okspca.moments import CrossMoment, MomentWindow, SubMoments, Target
+from okspca.moments import Moment, MomentWindow, SubMoments, Target
 from okspca.moments.arrays import Change, EncodedRows
 from okspca.moments.units import SideUnits, Units
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, copied, frozen, is_writable
@@ -87,7 +87,7 @@ class Pipeline(Readable):
     ----------
     inputs, targets : tuple of (Standardizer, FeatureMap)
         How rows of x and of y become features.
-    moment : CrossMoment
+    moment : Moment
         Where they are accumulated.
     service : Service
         How a basis is supplied.
@@ -106,6 +106,7 @@ class Pipeline(Readable):
     --------
     >>> import numpy as np
     >>> from okspca.features import IdentityMap
+    >>> from okspca.moments import CrossMoment
     >>> from okspca.services import Exact
     >>> from okspca.standardize import NoStandardizer
     >>> linear = NoStandardizer(), IdentityMap(1)
@@ -119,7 +120,7 @@ class Pipeline(Readable):
         self,
         inputs: tuple[Standardizer, FeatureMap],
         targets: tuple[Standardizer, FeatureMap],
-        moment: CrossMoment,
+        moment: Moment,
         service: Service[Any],
         *,
         n_components: int,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okspca.moments import CrossMoment, MomentArrays
+from okspca.moments import Moment, MomentArrays
 from okspca.moments.arrays import EncodedRows, add_encoded
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import BoundKernel, compiled
@@ -132,13 +132,13 @@ class Adam(Tracker[AdamState]):
         )
 
     def learn_and_step(
-        self, state: AdamState, moment: CrossMoment, rows: EncodedRows, start: int
+        self, state: AdamState, moment: Moment, rows: EncodedRows, start: int
     ) -> int:
         """Learn rows from ``start`` on, with one Adam step after each."""
         clock = (start, moment.forgetting)
         return _scan(moment.arrays, rows, clock, state.arrays, _adaptive(state), self._settings)
 
-    def advance(self, state: AdamState, moment: CrossMoment) -> bool:
+    def advance(self, state: AdamState, moment: Moment) -> bool:
         """Take one Adam step."""
         return _bound_step.code(moment.arrays, state.arrays, _adaptive(state), self._settings)
 

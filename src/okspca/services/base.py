@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from okspca.basis import Basis
-from okspca.moments import CrossMoment, Target
+from okspca.moments import Moment, Target
 from okspca.moments.arrays import Change, EncodedRows
 from okspca.numerics.arrays import Floats
 
@@ -69,11 +69,11 @@ class Service(ABC, Generic[StateT]):
     def request(self, state: StateT, target: Target, t: int) -> Basis:
         """Supply a basis of the moment after observation ``t``; change nothing."""
 
-    def serve(self, state: StateT, moment: CrossMoment, t: int) -> Basis:
+    def serve(self, state: StateT, moment: Moment, t: int) -> Basis:
         """Answer a request; a service may take a short cut past the snapshot of the moment."""
         return self.request(state, moment.target(), t)
 
-    def serve_uncertified(self, state: StateT, moment: CrossMoment, t: int) -> Basis:
+    def serve_uncertified(self, state: StateT, moment: Moment, t: int) -> Basis:
         """Answer without a certificate; a service may save the work for it."""
         return self.serve(state, moment, t)._replace(certificate=None)
 
@@ -85,20 +85,20 @@ class Service(ABC, Generic[StateT]):
         """Every how many observations :meth:`observe` is due; None for never."""
         return None
 
-    def observe(self, state: StateT, moment: CrossMoment, change: Change | None, t: int) -> None:
+    def observe(self, state: StateT, moment: Moment, change: Change | None, t: int) -> None:
         """Follow the stream: called after each observation ``t`` that is a multiple of the period.
 
         ``change`` is the rank-one change that observation made, known where the period is one.  It
         is also called, without a change, after another moment was pooled into this one.
         """
 
-    def scan(self, state: StateT, moment: CrossMoment, rows: EncodedRows, t: int) -> None:
+    def scan(self, state: StateT, moment: Moment, rows: EncodedRows, t: int) -> None:
         """Learn rows and follow each of them in one compiled loop, instead of :meth:`observe`.
 
         Called only where ``scans`` is set; ``t`` is the number of observations before them.
         """
 
-    def follow_row(self, state: StateT, moment: CrossMoment, t: int) -> None:
+    def follow_row(self, state: StateT, moment: Moment, t: int) -> None:
         """Follow the one row that was learned last, as :meth:`scan` does after each of its rows.
 
         Called only where ``scans`` is set.

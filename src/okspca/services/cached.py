@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from okspca.basis import Basis, Status
-from okspca.moments import CrossMoment, Target
+from okspca.moments import Moment, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.leading import leading_exactly
 from okspca.services.answers import answer, no_target, recertified
@@ -55,9 +55,7 @@ class Cached(Service[CachedState]):
         """The factorisation is due at every multiple of this."""
         return self.every
 
-    def observe(
-        self, state: CachedState, moment: CrossMoment, change: Change | None, t: int
-    ) -> None:
+    def observe(self, state: CachedState, moment: Moment, change: Change | None, t: int) -> None:
         """Factor the moment and keep the basis."""
         target = moment.target()
         if target.is_zero:

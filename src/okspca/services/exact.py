@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from okspca.basis import Basis
 from okspca.diagnostics.certificate import UNPROVEN, bounds_of_combination
-from okspca.moments import CrossMoment, MomentArrays, Target
+from okspca.moments import Moment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.leading import gram_leading, jacobi_leading, leading_exactly
@@ -62,9 +62,7 @@ class Exact(Service[WarmBlockState]):
         """Only a wide moment has a block to keep warm."""
         return self.block.period(state, width) if self._is_wide(state, width) else None
 
-    def observe(
-        self, state: WarmBlockState, moment: CrossMoment, change: Change | None, t: int
-    ) -> None:
+    def observe(self, state: WarmBlockState, moment: Moment, change: Change | None, t: int) -> None:
         """Keep the block warm."""
         self.block.observe(state, moment, change, t)
 
@@ -74,7 +72,7 @@ class Exact(Service[WarmBlockState]):
             return no_target(target, t)
         return answer(leading_exactly(target.Ct, state.n_components), target, state.n_components, t)
 
-    def serve(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
+    def serve(self, state: WarmBlockState, moment: Moment, t: int) -> Basis:
         """Answer by one compiled call where the moment is narrow and well separated."""
         arrays = moment.arrays
         width = arrays.sums.shape[0]
@@ -86,7 +84,7 @@ class Exact(Service[WarmBlockState]):
                 return fresh_basis(solution, t)
         return super().serve(state, moment, t)
 
-    def serve_uncertified(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
+    def serve_uncertified(self, state: WarmBlockState, moment: Moment, t: int) -> Basis:
         """As :meth:`serve`, without the work for the certificate."""
         arrays = moment.arrays
         if moment.is_ordinary and not self._is_wide(state, arrays.sums.shape[0]):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from okspca.basis import Basis
-from okspca.moments import CrossMoment, MomentArrays, Target
+from okspca.moments import Moment, MomentArrays, Target
 from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import BoundKernel, compiled
@@ -87,7 +87,7 @@ class Tracker(Service[TrackerStateT]):
 
     @abstractmethod
     def learn_and_step(
-        self, state: TrackerStateT, moment: CrossMoment, rows: EncodedRows, start: int
+        self, state: TrackerStateT, moment: Moment, rows: EncodedRows, start: int
     ) -> int:
         """Learn rows from ``start`` on, with one step after each.
 
@@ -95,14 +95,14 @@ class Tracker(Service[TrackerStateT]):
         """
 
     @abstractmethod
-    def advance(self, state: TrackerStateT, moment: CrossMoment) -> bool:
+    def advance(self, state: TrackerStateT, moment: Moment) -> bool:
         """Take one step with the current moment; False where the basis became non-finite."""
 
     def period(self, state: TrackerStateT, width: int) -> int | None:
         """One step per observation."""
         return 1
 
-    def scan(self, state: TrackerStateT, moment: CrossMoment, rows: EncodedRows, t: int) -> None:
+    def scan(self, state: TrackerStateT, moment: Moment, rows: EncodedRows, t: int) -> None:
         """Learn and follow rows; a non-finite basis is replaced, counted, and the loop goes on."""
         n, done = rows.Phi.shape[0], 0
         while done < n:
@@ -111,12 +111,12 @@ class Tracker(Service[TrackerStateT]):
                 done = -done
                 _reinitialise(state, t + done)
 
-    def follow_row(self, state: TrackerStateT, moment: CrossMoment, t: int) -> None:
+    def follow_row(self, state: TrackerStateT, moment: Moment, t: int) -> None:
         """Follow one row."""
         if not self.advance(state, moment):
             _reinitialise(state, t)
 
-    def serve(self, state: TrackerStateT, moment: CrossMoment, t: int) -> Basis:
+    def serve(self, state: TrackerStateT, moment: Moment, t: int) -> Basis:
         """Answer by one compiled call where the projected moment is of full rank."""
         if moment.is_ordinary:
             found, solution = _bound_extract.code(moment.arrays, state.arrays.rows)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from okspca.moments import CrossMoment, MomentArrays
+from okspca.moments import Moment, MomentArrays
 from okspca.moments.arrays import WEIGHT, EncodedRows, add_encoded
 from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
@@ -65,14 +65,14 @@ class ProjectedGradient(Tracker[TrackerState]):
         )
 
     def learn_and_step(
-        self, state: TrackerState, moment: CrossMoment, rows: EncodedRows, start: int
+        self, state: TrackerState, moment: Moment, rows: EncodedRows, start: int
     ) -> int:
         """Learn rows from ``start`` on, with one projected-gradient step after each."""
         return _scan(
             moment.arrays, rows, (start, moment.forgetting), state.arrays, float(self.step)
         )
 
-    def advance(self, state: TrackerState, moment: CrossMoment) -> bool:
+    def advance(self, state: TrackerState, moment: Moment) -> bool:
         """Take one projected-gradient step."""
         return _bound_step.code(moment.arrays, state.arrays, float(self.step))
 

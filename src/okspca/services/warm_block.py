@@ -18,7 +18,7 @@ from numpy.random import RandomState
 
 from okspca.basis import Basis
 from okspca.diagnostics.certificate import UNPROVEN, bounds_from
-from okspca.moments import CrossMoment, MomentArrays, Target
+from okspca.moments import Moment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.compiled import BoundKernel, compiled
@@ -99,16 +99,14 @@ class WarmBlock(Service[WarmBlockState]):
         """A power step is due at every multiple of this."""
         return self.refresh_every
 
-    def observe(
-        self, state: WarmBlockState, moment: CrossMoment, change: Change | None, t: int
-    ) -> None:
+    def observe(self, state: WarmBlockState, moment: Moment, change: Change | None, t: int) -> None:
         """Take one power step with the current moment."""
         stored = moment.is_shown_as_stored
         Ct = unit_scaled(moment.arrays.sums)[0] if stored else moment.target().Ct
         if Ct.any():
             power_step(state.rows, Ct)
 
-    def serve(self, state: WarmBlockState, moment: CrossMoment, t: int) -> Basis:
+    def serve(self, state: WarmBlockState, moment: Moment, t: int) -> Basis:
         """Iterate from the warm block until the answer is proven, or factor exactly."""
         if moment.is_ordinary:
             block = state.n_components, self.max_steps, float(self.tolerance)

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from okspca.moments import CrossMoment, SubMoments, TargetCompression, WhitenedMoment
+from okspca.moments import CrossMoment, Moment, SubMoments, TargetCompression, WhitenedMoment
 from okspca.moments.arrays import LEFT_SQUARE, RIGHT_SQUARE, ROWS, WEIGHT, MomentArrays
-from okspca.moments.calibration import Calibration, Discriminants
+from okspca.moments.calibration import Calibration
+from okspca.moments.class_discriminants import Discriminants
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import SMALLEST_RIDGE
@@ -20,14 +21,14 @@ SLACK, SMALLEST = 1.0 + 1e-6, 1e-150
 CHOICE = ("errors", "coefficients", "directions", "left_mean", "right_mean")
 
 
-def write_moment(sink: Sink, moment: CrossMoment) -> None:
+def write_moment(sink: Sink, moment: Moment) -> None:
     """Write a moment."""
     sink.put("forgetting", moment.forgetting)
     sink.put("labels", moment.labels)
     sink.put("is_constant", moment.is_constant)
     sink.put("width", moment.width)
-    sink.put("n_right", moment._n_right)
-    sink.array("buffer", moment._buffer)
+    sink.put("n_right", moment.n_right)
+    sink.array("buffer", moment.buffer)
     arrays: MomentArrays = moment.arrays
     for name in ("left_mean", "right_mean", "totals"):
         sink.array(name, getattr(arrays, name))
@@ -41,7 +42,7 @@ def write_moment(sink: Sink, moment: CrossMoment) -> None:
         _write_whitening(sink.inside("whitening"), moment)
 
 
-def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
+def read_moment(source: Source, n_left: int, most_right: int) -> Moment:
     """Read a moment of ``n_left`` input and at most ``most_right`` target features."""
     n_right = source.count("n_right", most=most_right)
     forgetting = source.number("forgetting", least=0.0, most=1.0)
@@ -54,7 +55,8 @@ def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
     totals = source.tallies("totals", N_TOTALS, ROWS)
     if buffer.shape[0] < max(width, 1):
         source.refuse("width", width)
-    _check_sizes(source, MomentArrays(buffer[:width], left_mean, right_mean, totals))
+    arrays = MomentArrays(buffer[:width], left_mean, right_mean, totals)
+    _check_sizes(source, arrays)
     compression = _read_compression(source, n_right, width)
     if labels and compression is not None:
         source.refuse("labels", labels)
@@ -64,7 +66,7 @@ def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
         "compression": compression,
     }
     # Empty, and then filled: made in full size it would allocate what the file only claims.
-    moment: CrossMoment
+    moment: Moment
     if source.is_object("whitening"):
         moment = _read_whitened(source.inside("whitening"), n_left, width, settings)
         _check_covariance(source, moment.covariance.sums, totals)
@@ -72,9 +74,7 @@ def read_moment(source: Source, n_left: int, most_right: int) -> CrossMoment:
         moment = CrossMoment(n_left, 0, **settings)
     source.close()
     moment.is_constant = is_constant
-    moment._buffer, moment._width, moment._n_right = buffer, width, n_right
-    moment._left_mean, moment._right_mean, moment._totals = left_mean, right_mean, totals
-    moment.renew_views()
+    moment.restore(buffer, n_right, arrays)
     return moment
 
 

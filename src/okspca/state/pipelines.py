@@ -172,9 +172,9 @@ def _check_target(source: Source, pipeline: Pipeline) -> None:
     if moment.labels != labels:
         source.refuse("target_map", "not the moment's")
     if not labels:
-        is_full = moment.width == moment._n_right == n_features
+        is_full = moment.width == moment.n_right == n_features
         is_compressed = moment.compression is not None and isinstance(target_map, FourierMap)
-        if not (is_compressed and moment._n_right == n_features) and not is_full:
+        if not (is_compressed and moment.n_right == n_features) and not is_full:
             source.refuse("target_map", "not the moment's")
     n_targets = n_features if labels else target_map.n_inputs
     objection = pipeline.service.objection(labels=labels, n_targets=n_targets)

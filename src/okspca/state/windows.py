@@ -1,6 +1,6 @@
 """The blocks behind a moment that covers a window, on disk."""
 
-from okspca.moments import CrossMoment, MomentWindow
+from okspca.moments import Moment, MomentWindow
 from okspca.moments.moment_window import N_BLOCKS, rows_per_block
 from okspca.state.fields import Sink, Source
 from okspca.state.moments import read_moment, write_moment
@@ -15,7 +15,7 @@ def write_window(sink: Sink, window: MomentWindow) -> None:
     write_stacks(sink.inside("stacks"), window.stacks, write_moment)
 
 
-def read_window(source: Source, moment: CrossMoment, most_right: int) -> MomentWindow:
+def read_window(source: Source, moment: Moment, most_right: int) -> MomentWindow:
     """Read the blocks behind a moment."""
     size = source.count("window", least=N_BLOCKS)
     window = MomentWindow(size, moment)
@@ -29,9 +29,7 @@ def read_window(source: Source, moment: CrossMoment, most_right: int) -> MomentW
     return window
 
 
-def _read_block(
-    source: Source, moment: CrossMoment, most_right: int, empty: CrossMoment
-) -> CrossMoment:
+def _read_block(source: Source, moment: Moment, most_right: int, empty: Moment) -> Moment:
     """Read one block, in the coordinates of the moment and with the settings of an empty one."""
     n_left = moment.arrays.sums.shape[1]
     block = read_moment(source, n_left, most_right)

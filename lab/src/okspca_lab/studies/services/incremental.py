@@ -20,7 +20,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from okspca.basis import Basis
-from okspca.moments import CrossMoment, MomentArrays, Target
+from okspca.moments import Moment, MomentArrays, Target
 from okspca.moments.arrays import ROWS, EncodedRows, add_encoded
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats
@@ -105,14 +105,14 @@ class Incremental(Service[IncrementalState]):
         """Every observation changes the decomposition."""
         return 1
 
-    def scan(self, state: IncrementalState, moment: CrossMoment, rows: EncodedRows, t: int) -> None:
+    def scan(self, state: IncrementalState, moment: Moment, rows: EncodedRows, t: int) -> None:
         """Learn and follow rows one by one."""
         left, right = np.empty(rows.Phi.shape[1]), np.empty(moment.width)
         for i in range(rows.Phi.shape[0]):
             add_encoded(moment.arrays, rows, i, moment.forgetting, left, right)
             self.follow_row(state, moment, t + i + 1)
 
-    def follow_row(self, state: IncrementalState, moment: CrossMoment, t: int) -> None:
+    def follow_row(self, state: IncrementalState, moment: Moment, t: int) -> None:
         """Follow the row that was learned last."""
         if state.low_rank.V.shape[1] != moment.width:
             if state.compression is not None and moment.compression is None:
@@ -127,7 +127,7 @@ class Incremental(Service[IncrementalState]):
             return no_target(target, t)
         return self._leading(state, target.scale, t)
 
-    def serve(self, state: IncrementalState, moment: CrossMoment, t: int) -> Basis:
+    def serve(self, state: IncrementalState, moment: Moment, t: int) -> Basis:
         """Answer from what is maintained; the moment itself is only asked whether it is zero."""
         if not moment.is_ordinary or state.low_rank.size[0] == 0:
             return super().serve(state, moment, t)

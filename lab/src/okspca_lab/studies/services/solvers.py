@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from okspca.basis import Basis
-from okspca.moments import CrossMoment, Target
+from okspca.moments import Moment, Target
 from okspca.numerics.arrays import Floats
 from okspca.numerics.orthonormal import signed_qr
 from okspca.numerics.spectrum import numerical_rank
@@ -38,7 +38,7 @@ class OnRequest(Service[ServiceState]):
         """Make the state for an empty moment."""
         return ServiceState(n_features, n_components)
 
-    def serve(self, state: ServiceState, moment: CrossMoment, t: int) -> Basis:
+    def serve(self, state: ServiceState, moment: Moment, t: int) -> Basis:
         """Solve the sums as they are, where they can be squared; their span is that of C̄."""
         arrays = moment.arrays
         if not moment.is_ordinary or ordinary_part(arrays)[0] == 0.0:

@@ -1,0 +1,81 @@
+r"""Linear discriminants of the classes, from the moments of features or of an embedding.
+
+With the class shares p_c, the distances m_c of the class means from the mean in an embedding and
+the covariance S of that embedding, discriminants are those of Gaussian classes with one covariance
+(:mod:`okspca.numerics.discriminants`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logit
+
+from okspca.numerics.arrays import Floats
+from okspca.numerics.discriminants import discriminants, log_odds
+
+#: Claims beyond this, on the scale of the calibration's grid, are all alike.
+REACH = 8.0
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+class Discriminants(NamedTuple):
+    """Linear functions of an embedding or of features, one for each class.
+
+    Attributes
+    ----------
+    weights, offset : ndarray of shape (n, n_classes) and (n_classes,)
+        Their values are log posteriors, up to a constant.
+    shares : ndarray of shape (n_classes,)
+        Shares of the classes.
+    spreads : ndarray of shape (n_classes,)
+        Distance of each class from the rest, in standard deviations within classes.
+    """
+
+    weights: Floats
+    offset: Floats
+    shares: Floats
+    spreads: Floats
+
+    @classmethod
+    def none(cls, n_features: int) -> "Discriminants":
+        """No discriminants of any class."""
+        return cls(np.zeros((n_features, 0)), np.zeros(0), np.zeros(0), np.zeros(0))
+
+    @classmethod
+    def of_shares(cls, n_features: int, shares: Floats) -> "Discriminants":
+        """Discriminants that know nothing but the shares of the classes."""
+        weights = np.zeros((n_features, len(shares)))
+        return cls(weights, np.log(shares), shares, np.ones(len(shares)))
+
+    def of(self, Z: Floats) -> Floats:
+        """Log posteriors up to a constant, one column per class."""
+        return np.asarray(Z @ self.weights + self.offset)
+
+    def claims(self, values: Floats) -> Floats:
+        """Claimed log likelihood ratios of the values of rows, on the scale of the grid."""
+        ratios = (log_odds(values) - log_odds_of(self.shares)) / self.spreads
+        return np.arcsinh(ratios).clip(-REACH, REACH)
+
+
+def class_discriminants(
+    W: Floats, Ct: Floats, shares: Floats, covariance: Floats, inflation: float
+) -> Discriminants:
+    """Discriminants of the classes in the centred embedding of weights W.
+
+    ``Ct`` holds C̄ transposed, one row per class; ``covariance`` is that of the features.
+    Columns of zeros are allowed, but not all may be.
+    """
+    used = W.any(axis=0)
+    weights = np.zeros((W.shape[1], len(shares)))
+    W = W[:, used]
+    distances = (Ct / shares[:, np.newaxis]) @ W
+    weights[used], offset = discriminants(distances, W.T @ covariance @ W, shares, inflation)
+    squares = (distances @ weights[used]).diagonal()
+    # From the mean of the others, which is further away than that of all.
+    spreads = np.sqrt(np.maximum(squares, 1e-12)) / np.maximum(1.0 - shares, 1e-12)
+    return Discriminants(weights, offset, shares, spreads)
+
+
+def log_odds_of(shares: Floats) -> Floats:
+    """Log odds of shares, finite also for those of none or all."""
+    return np.asarray(logit(np.clip(shares, _TINY, 1.0 - 1e-16)))
