@@ -156,7 +156,7 @@ def _learn_block(model: OKSPCA, one: Trial, rows: slice) -> None:
 
 
 def _learn_singly(model: OKSPCA, one: Trial, rows: slice) -> None:
-    """Learn rows one by one, by the lean path where there is one for them."""
+    """Learn rows one by one, by the fast path where there is one for them."""
     for i in range(rows.start, rows.stop):
         if isinstance(one.X, np.ndarray) and one.weights[i] == 1.0:
             model.learn_one(one.X[i], one.y[i] if one.y.ndim == 2 else one.y[i].item())

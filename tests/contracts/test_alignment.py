@@ -36,7 +36,7 @@ PURE = ("exact", "cached-7", "adam", "warm-block")
 def anchor_of(model: OKSPCA) -> Floats | None:
     """The anchor a model holds."""
     assert model._learned.pipeline is not None
-    return model._learned.pipeline.anchor
+    return model._learned.pipeline.state.anchor
 
 
 def aligned_model(case: Case, stream: Stream, mode: str | None = "causal") -> OKSPCA:

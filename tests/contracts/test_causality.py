@@ -14,7 +14,8 @@ from okspca import OKSPCA
 from okspca.features import FourierMap, OneHotMap
 from okspca.moments import CrossMoment, TargetCompression
 from okspca.numerics.arrays import Floats
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
+from okspca.pipeline.answers import input_features
 from okspca.standardize import CausalStandardizer, NoStandardizer, Standardizer
 from tests.contracts.cases import (
     ROUTES,
@@ -62,7 +63,8 @@ class Watched(NamedTuple):
 
     def step(self, row: int, weight: float = 1.0) -> None:
         """Learn one row."""
-        self.pipeline.step(self.X[row], self.Y[row], weight)
+        rows = slice(row, row + 1)
+        self.pipeline.run(self.X[rows], self.Y[rows], np.array([weight]))
 
 
 def watch(case: Case, stream: Stream, mode: str | None, forgetting: float = 1.0) -> Watched:
@@ -87,14 +89,14 @@ def watch(case: Case, stream: Stream, mode: str | None, forgetting: float = 1.0)
         labels=stream.has_labels,
         compression=compression,
     )
-    pipeline = Pipeline(
+    state = PipelineState.start(
         (front(mode, X, forgetting), inputs),
         (of_targets, targets),
         moment,
         service_of(case.solver),
         n_components=stream.n_components,
     )
-    return Watched(pipeline, inputs, targets, X, Y)
+    return Watched(Pipeline(state), inputs, targets, X, Y)
 
 
 def front(mode: str | None, values: Floats, forgetting: float) -> Standardizer:
@@ -177,7 +179,7 @@ def test_a_changed_future_leaves_the_anchor_alone(case: Case, data: st.DataObjec
     for one in (stream, with_other_future(stream, 64)):
         model = learn(make(case, stream, align=True), one)
         assert model._learned.pipeline is not None
-        anchors.append(model._learned.pipeline.anchor)
+        anchors.append(model._learned.pipeline.state.anchor)
     assert anchors[0] is not None
     assert fingerprint(anchors[0]) == fingerprint(anchors[1])
 
@@ -212,7 +214,7 @@ def test_a_block_is_learned_as_embed_would_have_shown_it(
     block.pipeline.run(block.X, block.Y, stream.weights)
     shown = []
     for row in range(stream.n):
-        shown.append(singly.pipeline.input_standardizer.transform(singly.X[row : row + 1]))
+        shown.append(singly.pipeline.state.input_standardizer.transform(singly.X[row : row + 1]))
         singly.step(row, stream.weights[row])
     assert fingerprint(np.concatenate(block.inputs.seen)) == fingerprint(np.concatenate(shown))
 
@@ -227,13 +229,13 @@ def test_step_consumes_what_embed_showed(
     watched = watch(case, stream, mode, forgetting)
     pipeline = watched.pipeline
     for row, weight in enumerate(stream.weights.tolist()):
-        phi = pipeline.embed(watched.X[row : row + 1])[0]
-        shown = pipeline.target_standardizer.transform(watched.Y[row : row + 1])
+        phi = input_features(pipeline.state, watched.X[row : row + 1])[0]
+        shown = pipeline.state.target_standardizer.transform(watched.Y[row : row + 1])
         psi = watched.targets.transform(shown)[0]
-        moment = pipeline.moment
+        moment = pipeline.state.moment
         (left, right), C, before = moment.means(), moment.matrix(), forgetting * moment.weight
         watched.step(row, weight)
-        moment = pipeline.moment  # learning goes on with a copy
+        moment = pipeline.state.moment  # learning goes on with a copy
         ratio = weight / (before + weight)
         assert fingerprint(moment.means()[0]) == fingerprint(left + ratio * (phi - left))
         assert_close(moment.means()[1], right + ratio * (psi - right), 64.0 * EPS)

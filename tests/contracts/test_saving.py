@@ -108,7 +108,7 @@ def test_parts_that_are_shared_stay_shared() -> None:
     twin = reloaded(model.partial_fit(X, X[:, 0]))
     assert twin.input_map_ is twin.input_map
     assert twin._learned.pipeline is not None
-    assert twin._learned.pipeline.service is twin.solver
+    assert twin._learned.pipeline.state.service is twin.solver
     labelled = reloaded(OKSPCA(1).partial_fit(X, (X[:, 0] > 0).astype(int)))
     assert labelled._learned.intake.labels is labelled.target_map_
 

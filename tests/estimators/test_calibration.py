@@ -13,6 +13,7 @@ from okspca.estimators.saving import model_bytes, model_from
 from okspca.moments import WhitenedMoment
 from okspca.moments.calibration import Calibration
 from okspca.numerics.arrays import Floats
+from okspca.pipeline.learning import fold, settled
 
 SMALL: dict[str, Any] = {"n_random_features": 96, "random_state": 0}
 LEARNED, HELD_OUT = 6000, 6000
@@ -39,7 +40,7 @@ def log_loss(p: Floats, y: Any) -> float:
 
 
 def calibration_of(model: OKSPCAClassifier) -> Calibration:
-    moment = model._ready().settled().moment
+    moment = settled(model._ready().state).moment
     assert isinstance(moment, WhitenedMoment)
     assert moment.calibration is not None
     return moment.calibration
@@ -48,9 +49,9 @@ def calibration_of(model: OKSPCAClassifier) -> Calibration:
 def as_before(model: OKSPCAClassifier) -> OKSPCAClassifier:
     """The model as an earlier version would have saved it: discriminants, and nothing else."""
     old: OKSPCAClassifier = model_from(OKSPCAClassifier, model_bytes(model))[0]
-    pipeline = old._ready()
-    pipeline.fold()
-    pipeline.moment.calibration = None  # type: ignore[attr-defined]
+    state = old._ready().state
+    fold(state)
+    state.moment.calibration = None  # type: ignore[attr-defined]
     return OKSPCAClassifier.from_bytes(old.to_bytes())
 
 
@@ -138,7 +139,7 @@ def test_an_older_state_gives_what_it_gave_and_goes_on() -> None:
     before = old.predict_proba(X)
     assert np.array_equal(as_before(old).predict_proba(X), before)
     old.partial_fit(X[400:], y[400:])
-    assert old._ready().moment.calibration is None  # type: ignore[attr-defined]
+    assert old._ready().state.moment.calibration is None  # type: ignore[attr-defined]
     assert not np.array_equal(old.predict_proba(X), before)
 
 

@@ -100,7 +100,7 @@ def test_inputs_that_are_missing_are_refused_by_row_and_column(
 def test_one_row_with_something_missing_is_refused(kind: str, is_known: bool) -> None:
     model = OKSPCA(**SMALL)
     if is_known:
-        model.fit(X, Y).learn_one(X[0], Y[0])  # the lane is open
+        model.fit(X, Y).learn_one(X[0], Y[0])  # the fast row path is open
     before = state_of(model)
     rows = {
         "mask": [TABLES["mask"][3], np.ma.array([1, 2], mask=[False, True])],

@@ -138,7 +138,7 @@ def linear(forgetting: float = 1.0) -> OKSPCA:
 
 def in_turn(model: OKSPCA) -> OKSPCA:
     """The model as an earlier version would have saved it: without a seed."""
-    groups = model._ready().sub_moments
+    groups = model._ready().state.sub_moments
     assert groups is not None
     groups.seed = None
     return model
@@ -150,7 +150,7 @@ def test_the_rule_is_part_of_the_file() -> None:
     in_turn(models[1])
     for model, seed in zip(models, (SEED, None), strict=True):
         loaded = model_from(OKSPCA, model_bytes(model))[0]
-        assert loaded._ready().sub_moments.seed == seed
+        assert loaded._ready().state.sub_moments.seed == seed
         for one in (model, loaded):
             one.partial_fit(X[21:], Y[21:])
         assert loaded.stability() == model.stability()

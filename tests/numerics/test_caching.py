@@ -30,7 +30,7 @@ def test_what_kernels_need_decides_the_folder(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["numerics/addresses.py", "numerics/spectrum.py", "pipeline/fast_row.py"]
+    "name", ["numerics/addresses.py", "numerics/spectrum.py", "pipeline/fast_row_kernels.py"]
 )
 def test_files_of_the_package_that_matter(tmp_path: Path, name: str) -> None:
     for path in PACKAGE.rglob("*.py"):

@@ -1,4 +1,4 @@
-"""The lean lane is taken where it should be, declines the rest, and agrees with blocks."""
+"""The fast row path is taken where it should be, declines the rest, and agrees with blocks."""
 
 import pickle
 from typing import Any
@@ -11,7 +11,7 @@ from okspca import OKSPCA, DataError
 from okspca.errors import NumericalError
 from okspca.features import IdentityMap
 from okspca.pipeline import Pipeline
-from okspca.pipeline.fast_row import Lane
+from okspca.pipeline.fast_row import FastRow
 from okspca.services import Cached
 from tests.contracts.fingerprint import state_of
 
@@ -21,17 +21,17 @@ WORDS = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
 
 
 def fast_rows(monkeypatch: pytest.MonkeyPatch, model: OKSPCA, y: Any) -> int:
-    """Learn row by row and count the rows that the lane took."""
+    """Learn row by row and count the rows that the fast path took."""
     taken = []
     pipeline = Pipeline
-    learn_lean = pipeline.learn_lean
+    learn_row = pipeline.learn_row
 
     def counted(self: Any, x: Any, target: float) -> bool:
-        learned = learn_lean(self, x, target)
+        learned = learn_row(self, x, target)
         taken.append(learned)
         return learned
 
-    monkeypatch.setattr(pipeline, "learn_lean", counted)
+    monkeypatch.setattr(pipeline, "learn_row", counted)
     for x, target in zip(X[50:], y[50:], strict=True):
         model.learn_one(x, target)
     return sum(taken)
@@ -47,18 +47,18 @@ def fast_rows(monkeypatch: pytest.MonkeyPatch, model: OKSPCA, y: Any) -> int:
         {"variance_floor": "paper"},
     ],
 )
-def test_ordinary_rows_take_the_lane_and_agree(
+def test_ordinary_rows_take_the_fast_path_and_agree(
     monkeypatch: pytest.MonkeyPatch, y: Any, settings: dict[str, Any]
 ) -> None:
-    lean = OKSPCA(2, random_state=0, **settings).partial_fit(X[:50], y[:50])
+    fast = OKSPCA(2, random_state=0, **settings).partial_fit(X[:50], y[:50])
     block = OKSPCA(2, random_state=0, **settings).partial_fit(X[:50], y[:50])
-    assert fast_rows(monkeypatch, lean, y.tolist()) >= 140
+    assert fast_rows(monkeypatch, fast, y.tolist()) >= 140
     block.partial_fit(X[50:], y[50:])
     for side in ("mean", "variance", "counts"):
-        one, two = (getattr(m.input_standardizer_, side) for m in (lean, block))
+        one, two = (getattr(m.input_standardizer_, side) for m in (fast, block))
         np.testing.assert_array_equal(one, two)
-    np.testing.assert_allclose(lean.moment_.matrix(), block.moment_.matrix(), rtol=0, atol=1e-14)
-    assert lean.n_samples_seen_ == block.n_samples_seen_ == lean.moment_.rows == 200
+    np.testing.assert_allclose(fast.moment_.matrix(), block.moment_.matrix(), rtol=0, atol=1e-14)
+    assert fast.n_samples_seen_ == block.n_samples_seen_ == fast.moment_.rows == 200
 
 
 @pytest.mark.parametrize(
@@ -80,41 +80,41 @@ def test_other_pipelines_use_the_general_path(
 
 @pytest.mark.parametrize("solver", ["adam", "projected-gradient", "warm-block"])
 @pytest.mark.parametrize("y", [Y, WORDS, np.column_stack([Y, X[:, 2]])], ids=["1", "word", "2"])
-def test_every_solver_that_follows_rows_does_so_in_the_lane(
+def test_every_solver_that_follows_rows_does_so_in_the_fast_path(
     monkeypatch: pytest.MonkeyPatch, solver: str, y: Any
 ) -> None:
     settings: dict[str, Any] = {"solver": solver, "n_random_features": 64, "random_state": 0}
-    lean, block = (OKSPCA(2, **settings).partial_fit(X[:50], y[:50]) for _ in range(2))
+    fast, block = (OKSPCA(2, **settings).partial_fit(X[:50], y[:50]) for _ in range(2))
     rows = list(y) if y.ndim == 2 else y.tolist()
-    assert fast_rows(monkeypatch, lean, rows) >= 140
+    assert fast_rows(monkeypatch, fast, rows) >= 140
     block.partial_fit(X[50:], y[50:])
-    np.testing.assert_allclose(lean.moment_.matrix(), block.moment_.matrix(), rtol=0, atol=1e-14)
-    np.testing.assert_allclose(lean.transform(X), block.transform(X), rtol=0, atol=1e-11)
-    assert lean.basis().built_at == 200
+    np.testing.assert_allclose(fast.moment_.matrix(), block.moment_.matrix(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fast.transform(X), block.transform(X), rtol=0, atol=1e-11)
+    assert fast.basis().built_at == 200
 
 
-def test_a_block_of_one_plain_row_takes_the_lane(monkeypatch: pytest.MonkeyPatch) -> None:
-    lean, general = (OKSPCA(2, random_state=0).partial_fit(X[:50], Y[:50]) for _ in range(2))
+def test_a_block_of_one_plain_row_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast, general = (OKSPCA(2, random_state=0).partial_fit(X[:50], Y[:50]) for _ in range(2))
     taken = []
-    learn_lean = Pipeline.learn_lean
+    learn_row = Pipeline.learn_row
 
     def counted(self: Any, x: Any, target: float) -> bool:
-        taken.append(learn_lean(self, x, target))
+        taken.append(learn_row(self, x, target))
         return taken[-1]
 
-    monkeypatch.setattr(Pipeline, "learn_lean", counted)
+    monkeypatch.setattr(Pipeline, "learn_row", counted)
     for i in range(50, 200):
-        lean.partial_fit(X[i : i + 1], Y[i : i + 1])
+        fast.partial_fit(X[i : i + 1], Y[i : i + 1])
     assert sum(taken) >= 140
     general.partial_fit(X[50:], Y[50:])
-    np.testing.assert_allclose(lean.moment_.matrix(), general.moment_.matrix(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fast.moment_.matrix(), general.moment_.matrix(), rtol=0, atol=1e-14)
     with pytest.raises(ValueError, match="features"):
-        lean.partial_fit(X[:1, :3], Y[:1])
+        fast.partial_fit(X[:1, :3], Y[:1])
     with pytest.raises(DataError):
-        lean.partial_fit(np.full((1, 4), np.nan), Y[:1])
+        fast.partial_fit(np.full((1, 4), np.nan), Y[:1])
 
 
-def test_scheduled_work_is_done_in_the_lane() -> None:
+def test_scheduled_work_is_done_in_the_fast_path() -> None:
     model = OKSPCA(2, solver=Cached(every=10), align=True, random_state=0)
     model.partial_fit(X[:50], Y[:50])
     for x, target in zip(X[50:135], Y[50:135].tolist(), strict=True):
@@ -148,7 +148,7 @@ def test_bad_rows_are_refused_and_leave_no_trace(x: Any, y: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid:RuntimeWarning")
 @pytest.mark.parametrize("side", ["input", "target"])
-def test_features_that_are_no_numbers_are_refused_and_leave_no_trace(side: str) -> None:
+def test_features_that_are_not_finite_are_refused_and_leave_no_trace(side: str) -> None:
     tiny = {"input": (1e-138, 1.0), "target": (1.0, 1e-138)}[side]
     narrow: dict[str, Any] = {"bandwidth" if side == "input" else "target_bandwidth": 1e-25}
     model = OKSPCA(2, random_state=0, **narrow).partial_fit(tiny[0] * X[:50], tiny[1] * Y[:50])
@@ -171,7 +171,7 @@ def test_an_outlying_response_gets_its_direction() -> None:
 
 @pytest.mark.parametrize("stability", [0, 4])
 @pytest.mark.parametrize("n_target_features", [256, 12])
-def test_new_target_directions_are_met_in_the_lane(
+def test_new_target_directions_are_met_in_the_fast_path(
     monkeypatch: pytest.MonkeyPatch, n_target_features: int, stability: int
 ) -> None:
     """Twelve target features are soon more than half used; then compression is given up."""
@@ -184,18 +184,18 @@ def test_new_target_directions_are_met_in_the_lane(
         run(self, *rows, **beside)
 
     monkeypatch.setattr(Pipeline, "run", counted)
-    lean = OKSPCA(2, **settings)
+    fast = OKSPCA(2, **settings)
     for x, target in zip(X, Y.tolist(), strict=True):
-        lean.learn_one(x, target)
+        fast.learn_one(x, target)
     assert len(general) <= 3
-    assert (lean.moment_.compression is None) == (n_target_features == 12)
+    assert (fast.moment_.compression is None) == (n_target_features == 12)
     block = OKSPCA(2, **settings).partial_fit(X, Y)
-    np.testing.assert_allclose(lean.moment_.matrix(), block.moment_.matrix(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fast.moment_.matrix(), block.moment_.matrix(), rtol=0, atol=1e-14)
     np.testing.assert_allclose(
-        lean.basis().singular_values, block.basis().singular_values, rtol=1e-12
+        fast.basis().singular_values, block.basis().singular_values, rtol=1e-12
     )
     if stability:
-        errors = [m.stability().distance or 0.0 for m in (lean, block)]
+        errors = [m.stability().distance or 0.0 for m in (fast, block)]
         assert errors[0] > 0.0
         np.testing.assert_allclose(errors[0], errors[1], rtol=1e-8)
 
@@ -210,10 +210,10 @@ def test_a_late_class_and_other_kinds_of_labels() -> None:
         numbers.learn_one(X[50], True)
 
 
-def test_copies_do_not_share_the_lane() -> None:
+def test_copies_do_not_share_the_fast_path() -> None:
     model = OKSPCA(2, random_state=0).partial_fit(X[:50], Y[:50])
     model.learn_one(X[50], float(Y[50]))
-    assert isinstance(model._learned.pipeline._lane, Lane)  # type: ignore[union-attr]
+    assert isinstance(model._learned.pipeline._fast_row, FastRow)  # type: ignore[union-attr]
     twin = pickle.loads(pickle.dumps(model))
     twin.learn_one(X[51], float(Y[51]))
     assert (model.n_samples_seen_, twin.n_samples_seen_) == (51, 52)

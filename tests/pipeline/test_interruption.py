@@ -11,7 +11,7 @@ from okspca import OKSPCA, NumericalError
 from okspca.features import FourierMap
 from okspca.moments import SubMoments
 from okspca.numerics.arrays import Floats
-from okspca.pipeline.fast_row import Lane
+from okspca.pipeline.fast_row import FastRow
 
 Array = NDArray[np.float64]
 X = RandomState(0).normal(size=(300, 5))
@@ -84,17 +84,17 @@ def test_ctrl_c_within_a_row_leaves_all_counts_alike(
     model = OKSPCA(1, n_random_features=16, stability=4, random_state=0)
     model.partial_fit(X[:200], y[:200]).learn_one(X[200], float(y[200]))
     pipeline: Any = model._learned.pipeline
-    lane = pipeline._lane
-    assert isinstance(lane, Lane)
-    learn = lane.learn
+    fast_row = pipeline._fast_row
+    assert isinstance(fast_row, FastRow)
+    kernel = fast_row.kernel
 
     def interrupted(*arguments: Any) -> int:
-        learn(*arguments)
+        kernel(*arguments)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         if moment == "kernel":
-            patch.setattr(lane, "learn", interrupted)
+            patch.setattr(fast_row, "kernel", interrupted)
         else:
             add = SubMoments.add_one
             calls: list[int] = []
@@ -108,11 +108,12 @@ def test_ctrl_c_within_a_row_leaves_all_counts_alike(
             patch.setattr(SubMoments, "add_one", once)
         with pytest.raises(KeyboardInterrupt):
             model.learn_one(X[201], float(y[201]))
-    assert pipeline.rows == pipeline.moment.rows == pipeline.sub_moments.rows == 202
+    state = pipeline.state
+    assert state.rows == state.moment.rows == state.sub_moments.rows == 202
     assert OKSPCA.from_bytes(model.to_bytes()).n_samples_seen_ == 202
 
 
-def test_ctrl_c_before_the_lane_is_renewed_adds_no_direction_twice(
+def test_ctrl_c_before_the_table_is_renewed_adds_no_direction_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = rows(120)
@@ -126,7 +127,7 @@ def test_ctrl_c_before_the_lane_is_renewed_adds_no_direction_twice(
         calm.learn_one(x, float(y[i]))
         if i == 60:
             with monkeypatch.context() as patch:
-                patch.setattr(Lane, "renew", interrupt)
+                patch.setattr(FastRow, "renew", interrupt)
                 with pytest.raises(KeyboardInterrupt):
                     model.learn_one(x, float(y[i]))
         model.learn_one(x, float(y[i]))

@@ -17,7 +17,7 @@ from okspca.features.relevance import MOST_MIXED
 from okspca.moments import CrossMoment, Moment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
 from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
 from okspca.standardize import (
     PAPER,
@@ -144,7 +144,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         or model.target_map
         or _target_map(model, pilot.Y.shape[1], width, bandwidths[1], seeds[1])
     )
-    return Pipeline(
+    state = PipelineState.start(
         (inputs, input_map),
         (targets, target_map),
         _moment(model, input_map, target_map),
@@ -155,6 +155,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         stability=model.get_params(deep=False)["stability"],
         window=model.window or 0,
     )
+    return Pipeline(state)
 
 
 def seeds_of(random_state: int | RandomState | np.random.Generator | None) -> list[int]:

@@ -9,7 +9,8 @@ from okspca.estimators.learned import SEARCH, Learned
 from okspca.features import FeatureMap, OneHotMap
 from okspca.moments import Moment
 from okspca.numerics.arrays import Floats, copied
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
+from okspca.pipeline.answers import delivered_columns, embedding_basis
 from okspca.standardize import Standardizer
 
 
@@ -22,7 +23,7 @@ class FittedAttributes:
     @property
     def components_(self) -> Floats:
         """What `transform` multiplies with, one component per row."""
-        columns = self._fitted("components_").read(Pipeline.embedding_basis)
+        columns = self._fitted("components_").read(embedding_basis)
         return np.ascontiguousarray(columns.T)
 
     @property
@@ -66,7 +67,7 @@ class FittedAttributes:
     @property
     def input_map_(self) -> FeatureMap:
         """The input map in use."""
-        return self._fitted("input_map_").input_map
+        return self._fitted("input_map_").state.input_map
 
     @property
     def target_map_(self) -> FeatureMap:
@@ -117,8 +118,8 @@ def classes_of(labels: FeatureMap) -> NDArray[Any]:
     return np.array(labels.classes)
 
 
-def _values_along_components(pipeline: Pipeline) -> Floats:
+def _values_along_components(state: PipelineState) -> Floats:
     """Norms of C̄ transposed times each column that embeddings use."""
-    target = pipeline.target()
-    norms: Floats = np.linalg.norm(target.Ct @ pipeline.delivered_columns(), axis=0)
+    target = state.moment.target()
+    norms: Floats = np.linalg.norm(target.Ct @ delivered_columns(state), axis=0)
     return norms * target.scale

@@ -32,7 +32,16 @@ from okspca.estimators.stability import StabilityAttribute
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.numerics.arrays import Floats
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
+from okspca.pipeline.answers import (
+    embedding,
+    errors_in_words,
+    maintained,
+    report,
+    request,
+    request_uncertified,
+    stability,
+)
 from okspca.pipeline.merging import check_merge, merge
 from okspca.services import Service
 from okspca.standardize import Standardizer
@@ -287,7 +296,7 @@ class OKSPCA(
         shape = x.shape if type(x) is np.ndarray else _unmasked_shape(x)
         if learned is not None and shape == (self.n_features_in_,) and self._is_lean(pipeline):
             target = learned.intake.numbers_of(y)
-            if target is not None and pipeline.learn_lean(x, target):  # type: ignore[arg-type]
+            if target is not None and pipeline.learn_row(x, target):  # type: ignore[arg-type]
                 return self
         row = check_row(x)
         if row.ndim != 1:
@@ -307,7 +316,7 @@ class OKSPCA(
         return self
 
     def _learn_single(self, X: Any, y: Any) -> bool:
-        """Learn a block of one plain row by the lean lane; False where the general path must."""
+        """Learn a block of one plain row by the fast path; False where the general one must."""
         learned: Learned | None = self.__dict__.get("_learned")
         if learned is None or not (self._is_plain(X) and type(y) is np.ndarray):
             return False
@@ -317,7 +326,7 @@ class OKSPCA(
         if y.shape[:1] != (1,) or X.shape[0] != 1 or y.dtype.kind not in "fiuU":
             return False
         target = learned.intake.numbers_of(y[0] if y.ndim > 1 else y.tolist()[0])
-        return target is not None and pipeline.learn_lean(X[0], target)
+        return target is not None and pipeline.learn_row(X[0], target)
 
     def transform(self, X: ArrayLike) -> Floats:
         """Embed rows with the present basis and standardiser; learns nothing.
@@ -325,12 +334,12 @@ class OKSPCA(
         Coordinates are ``U^T phi(x)``, uncentred.
         """
         pipeline = self._ready()
-        if pipeline.rows == 0:
+        if pipeline.state.rows == 0:
             message = "This state has learned no rows yet; learn some, or merge states that have."
             raise NotReadyError(message)
         _warn_of_zero_columns(pipeline)
         checked = self._checked_rows(pipeline, X)
-        return pipeline.read(Pipeline.embedding).of(checked)
+        return pipeline.read(embedding).of(checked)
 
     def _checked_rows(self, pipeline: Pipeline, X: ArrayLike) -> Floats:
         """Check rows that are to be embedded."""
@@ -370,15 +379,15 @@ class OKSPCA(
             check_is_fitted(self)
             return Basis.not_initialised(self._n_input_features())
         if kind == "extracted":
-            basis = pipeline.read(Pipeline.request if certify else Pipeline.request_uncertified)
+            basis = pipeline.read(request if certify else request_uncertified)
         else:
-            basis = pipeline.read(Pipeline.maintained)
+            basis = pipeline.read(maintained)
             basis = basis if certify else basis._replace(certificate=None)
         return basis if align_to is None else basis.aligned_to(align_to)
 
     def diagnose(self) -> SameTargetReport:
         """Compare the delivered basis with the exact solution of the same moment."""
-        return self._ready().read(Pipeline.report)
+        return self._ready().read(report)
 
     def estimate_stability(self) -> Stability:
         """Estimate how far the exact basis is from what endless data would give.
@@ -392,11 +401,11 @@ class OKSPCA(
         Stability
             Distance, angles, their intervals and the recommended rank.
         """
-        return self._ready().read(Pipeline.stability)
+        return self._ready().read(stability)
 
     def error_lines(self) -> str:
         """Say in two lines how far delivered, exact and population subspace are apart."""
-        return self._ready().read(Pipeline.error_lines)
+        return self._ready().read(errors_in_words)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``stability`` is the number, not the method."""
@@ -421,7 +430,7 @@ class OKSPCA(
             The message says which of maps, parameters, schema or standardisers differs; neither
             model has changed.
         """
-        mine, theirs = self._ready(), other._ready().snapshot()
+        mine, theirs = self._ready().state, other._ready().snapshot()
         if _searches(mine) or _searches(theirs):
             message = (
                 "A model is still finding out which inputs matter; pool models that share "
@@ -436,10 +445,10 @@ class OKSPCA(
         intake = copy.copy(self._learned.intake)
         if isinstance(pooled.target_map, OneHotMap):
             intake.labels = pooled.target_map
-        self._learned = Learned(intake, pooled, None)
+        self._learned = Learned(intake, Pipeline(pooled), None)
         return self
 
-    def _pooled_companions(self, mine: Pipeline, theirs: Pipeline) -> dict[str, Any]:
+    def _pooled_companions(self, mine: PipelineState, theirs: PipelineState) -> dict[str, Any]:
         """What two pooled pipelines are accompanied by, where that can be pooled."""
         return {}
 
@@ -510,7 +519,7 @@ class OKSPCA(
             message = "The output features are known only after rows were learned."
             raise AttributeError(message)
         pipeline = self._learned.pipeline
-        return int(self.n_components) if pipeline is None else pipeline.n_components
+        return int(self.n_components) if pipeline is None else pipeline.state.n_components
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Admit a block, then learn it; ``whole`` says that no more rows will come."""
@@ -581,7 +590,7 @@ class OKSPCA(
                 pipeline.run(rows.X, rows.Y, rows.weights)
             else:
                 low_rank = self.relevance == "low-rank"
-                search = RelevanceSearch(pipeline.twin(), low_rank=low_rank)
+                search = RelevanceSearch(pipeline.state.twin(), low_rank=low_rank)
                 pipeline = search.learn(pipeline, rows)
         self._learned = Learned(intake, pipeline, rows if pipeline is None else None)
 
@@ -589,7 +598,7 @@ class OKSPCA(
         """Learn admitted rows, in a search for the inputs that matter or without."""
         pipeline = learned.pipeline
         assert pipeline is not None
-        search: RelevanceSearch | None = pipeline.companions.get(SEARCH)
+        search: RelevanceSearch | None = pipeline.state.companions.get(SEARCH)
         beside = {"target_map": learned.intake.labels, **companions}
         if search is None:
             pipeline.run(rows.X, rows.Y, rows.weights, **beside)
@@ -600,7 +609,8 @@ class OKSPCA(
 
     def _is_lean(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
         """Whether nothing but the pipeline has to see a row."""
-        return pipeline is not None and not _searches(pipeline)
+        companions = {} if pipeline is None else pipeline.state.companions
+        return pipeline is not None and not (companions and _searches(pipeline.state))
 
     def _n_input_features(self) -> int:
         """Number of input features, known before the map is drawn."""
@@ -620,23 +630,23 @@ class OKSPCA(
         return learned.pipeline
 
 
-def _searches(pipeline: Pipeline) -> bool:
+def _searches(state: PipelineState) -> bool:
     """Whether rows are still kept to find out which inputs matter."""
-    search: RelevanceSearch | None = pipeline.companions.get(SEARCH)
+    search: RelevanceSearch | None = state.companions.get(SEARCH)
     return search is not None and not search.is_final
 
 
 def _warn_of_zero_columns(pipeline: Pipeline) -> None:
     """Explain, once, columns that are zero because there are too few classes."""
-    target_map = pipeline.target_map
-    if pipeline.service.tracks or not isinstance(target_map, OneHotMap):
+    state, target_map = pipeline.state, pipeline.state.target_map
+    if state.service.tracks or not isinstance(target_map, OneHotMap):
         return
     most = max(target_map.n_features - 1, 0)
-    if pipeline.n_components > most and pipeline not in _EXPLAINED:
+    if state.n_components > most and pipeline not in _EXPLAINED:
         _EXPLAINED.add(pipeline)
         message = (
             f"{target_map.n_features} classes have at most {most} supervised directions, so of "
-            f"n_components={pipeline.n_components} the columns beyond {most} are zero."
+            f"n_components={state.n_components} the columns beyond {most} are zero."
         )
         warnings.warn(message, RankWarning, stacklevel=3)
 

@@ -8,7 +8,7 @@ from okspca.estimators.learned import SCORE, Learned
 from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.prequential import PrequentialScore
 from okspca.numerics.arrays import Floats
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
 
 
 class PredictingFirst(OKSPCA):
@@ -29,7 +29,7 @@ class PredictingFirst(OKSPCA):
             raise AttributeError(message)
         return self._score_of(score)
 
-    def _pooled_companions(self, mine: Pipeline, theirs: Pipeline) -> dict[str, Any]:
+    def _pooled_companions(self, mine: PipelineState, theirs: PipelineState) -> dict[str, Any]:
         """Pool the prequential scores, where this model keeps one."""
         scores = [p.companions[SCORE] for p in (mine, theirs) if SCORE in p.companions]
         if not self.prequential or not scores:
@@ -45,7 +45,7 @@ class PredictingFirst(OKSPCA):
         pipeline = learned.pipeline
         if self.prequential and len(rows) and pipeline is not None:
             actual, errors = self._errors(pipeline, rows)
-            before = pipeline.companions.get(SCORE) or PrequentialScore.empty(actual.shape[1])
+            before = pipeline.state.companions.get(SCORE) or PrequentialScore.empty(actual.shape[1])
             companions[SCORE] = before.after(actual, errors, rows.weights)
         super()._run(learned, rows, **companions)
 

@@ -36,7 +36,8 @@ from okspca.moments.calibration import CalibrationMap
 from okspca.moments.class_discriminants import Discriminants
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import regression_on
-from okspca.pipeline import Embedding, Pipeline
+from okspca.pipeline import Embedding, Pipeline, PipelineState
+from okspca.pipeline.answers import embedding, mean_features
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
 
 
@@ -276,53 +277,53 @@ forgetting, stability, random_state
         return pipeline.read(_classifier).of(self._checked_rows(pipeline, X))
 
 
-def _regressor(pipeline: Pipeline) -> Readout:
+def _regressor(state: PipelineState) -> Readout:
     """What predicts a response, all of it from one state."""
-    embedding = pipeline.embedding()
-    return Readout(embedding, _regression(pipeline, embedding.columns), np.zeros(0))
+    embeds = embedding(state)
+    return Readout(embeds, _regression(state, embeds.columns), np.zeros(0))
 
 
-def _classifier(pipeline: Pipeline) -> Readout:
+def _classifier(state: PipelineState) -> Readout:
     """What predicts classes, all of it from one state."""
-    embedding = pipeline.embedding()
-    found = _discriminants(pipeline, embedding.columns)
-    return Readout(embedding, found, classes_of(pipeline.target_map))
+    embeds = embedding(state)
+    found = _discriminants(state, embeds.columns)
+    return Readout(embeds, found, classes_of(state.target_map))
 
 
-def _regression(pipeline: Pipeline, W: Floats) -> Linear:
+def _regression(state: PipelineState, W: Floats) -> Linear:
     """Regress the response on the embedding, in the units of the response."""
-    S, Ct = _moments(pipeline)
-    target_map = pipeline.target_map
+    S, Ct = _moments(state)
+    target_map = state.target_map
     columns = target_map.linear
-    right_mean = pipeline.moment.means()[1]
+    right_mean = state.moment.means()[1]
     B = regression_on(S, Ct[columns], W)
     mean, scale = np.zeros(len(B)), np.ones(len(B))
-    standardizer = pipeline.target_standardizer
+    standardizer = state.target_standardizer
     if isinstance(standardizer, CausalStandardizer):
         mean, scale = standardizer.mean, standardizer.scale()
     elif isinstance(standardizer, FrozenStandardizer):
         mean, scale = standardizer.mean, standardizer.divisor
-    units = pipeline.moment.units.right
-    if pipeline.target_origin is not None and units is not None:
-        mean, scale = pipeline.target_origin.point, units.divisor[columns]
-    offset = right_mean[columns] - B @ (W.T @ pipeline.mean_features())
+    units = state.moment.units.right
+    if state.target_origin is not None and units is not None:
+        mean, scale = state.target_origin.point, units.divisor[columns]
+    offset = right_mean[columns] - B @ (W.T @ mean_features(state))
     return Linear((B * scale[:, np.newaxis]).T, mean + scale * offset)
 
 
-def _discriminants(pipeline: Pipeline, W: Floats) -> Posteriors:
+def _discriminants(state: PipelineState, W: Floats) -> Posteriors:
     """Find the discriminants of the classes in the embedding, and how much they are believed."""
-    moment = pipeline.moment
+    moment = state.moment
     assert isinstance(moment, WhitenedMoment)
     found = moment.discriminants_of(W)
-    offset = found.offset - (W.T @ pipeline.mean_features()) @ found.weights
+    offset = found.offset - (W.T @ mean_features(state)) @ found.weights
     # Without an embedding there is nothing to believe but the shares.
     calibration = moment.calibration_map(found) if W.any() else None
     return Posteriors(found._replace(offset=offset), calibration)
 
 
-def _moments(pipeline: Pipeline) -> tuple[Floats, Floats]:
+def _moments(state: PipelineState) -> tuple[Floats, Floats]:
     """Covariance of the features, and C̄ transposed."""
-    moment = pipeline.moment
+    moment = state.moment
     assert isinstance(moment, WhitenedMoment)
     Ct = np.ascontiguousarray(moment.matrix().T)[: moment.width]
     return moment.input_covariance(), Ct

@@ -39,7 +39,7 @@ from okspca.features.relevance import (
 )
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import ridge_coefficients, ridge_factor
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
 
 #: Row numbers after which the map is tested; after the last, it is final.
 TIMES = (512, 1024, 2048, 4096)
@@ -92,7 +92,7 @@ class RelevanceSearch:
 
     Parameters
     ----------
-    blank : Pipeline
+    blank : PipelineState
         The pipeline before its first row, with a map of cosine features.
     low_rank : bool, default=False
         Whether mixtures of inputs are looked for, rather than single ones.
@@ -115,8 +115,8 @@ class RelevanceSearch:
     True
     """
 
-    def __init__(self, blank: Pipeline, *, low_rank: bool = False) -> None:
-        self.blank: Pipeline | None = blank
+    def __init__(self, blank: PipelineState, *, low_rank: bool = False) -> None:
+        self.blank: PipelineState | None = blank
         self.held: tuple[Rows, ...] = ()
         self.relevance: Floats | None = None
         n_inputs = blank.input_map.n_inputs
@@ -182,14 +182,14 @@ class RelevanceSearch:
         for block in more:
             kept = kept.followed_by(block)
         blank = self.blank.twin()
-        blank.companions = pipeline.companions
+        blank.companions = pipeline.state.companions
         blank.target_map = blank.target_map if target_map is None else target_map
         scales, found = chosen_scales(blank, kept, self.scales)
         if np.array_equal(scales, self.scales):
             pipeline.run(rows.X, rows.Y, rows.weights, target_map=target_map)
         else:
-            pipeline = blank
-            pipeline.input_map = rescaled(_base(self.blank), scales)
+            blank.input_map = rescaled(_base(self.blank), scales)
+            pipeline = Pipeline(blank)
             pipeline.run(kept.X, kept.Y, kept.weights)
         after = self._with(scales=scales, relevance=found, held=(kept,))
         if len(kept) >= TIMES[-1]:
@@ -221,7 +221,7 @@ def varies(columns: Floats) -> bool:
     return bool((spread > ROUNDING * largest).any())
 
 
-def chosen_scales(blank: Pipeline, rows: Rows, scales: Floats) -> tuple[Floats, Floats]:
+def chosen_scales(blank: PipelineState, rows: Rows, scales: Floats) -> tuple[Floats, Floats]:
     """Test the map in use against rescaled ones.
 
     Returns the scales to go on with, and the relevance of the inputs as found with them: zero where
@@ -278,7 +278,7 @@ def _relevance(trial: Trial, data: Data) -> Floats:
     return relevance(trial.feature_map, trial.B, data.Z[: data.learn])
 
 
-def _base(blank: Pipeline) -> FourierMap:
+def _base(blank: PipelineState) -> FourierMap:
     """The map as it was drawn."""
     assert isinstance(blank.input_map, FourierMap)
     return blank.input_map

@@ -24,7 +24,7 @@ from okspca.estimators.parameters import CHOICES, READY_MADE, check_parameters
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.relevance_search import TIMES, RelevanceSearch
 from okspca.features import FeatureMap, FourierMap, OneHotMap
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
 from okspca.services import Service
 from okspca.standardize import Standardizer
 from okspca.state.container import pack, unpack
@@ -100,7 +100,7 @@ def model_bytes(model: Any, stream: StreamRecord | None = None) -> bytes:
         return _bytes(model, learned, stream)
     intake, pilot = learned.intake, learned.pilot
     return learned.pipeline.read_as_is(
-        lambda state: _bytes(model, Learned(intake, state, pilot), stream)
+        lambda state: _bytes(model, Learned(intake, Pipeline(state), pilot), stream)
     )
 
 
@@ -230,7 +230,8 @@ def _read_random_state(source: Source) -> RandomState:
 
 def _write_fitted(sink: Sink, model: Any, learned: Learned) -> None:
     """Write what was learned."""
-    intake, pipeline, pilot = learned
+    intake, _, pilot = learned
+    pipeline = None if learned.pipeline is None else learned.pipeline.state
     if pipeline is not None and isinstance(pipeline.target_map, OneHotMap):
         # The classes as of this state; another thread may know more by now.
         intake = copy.copy(intake)
@@ -291,7 +292,7 @@ def _read_fitted(source: Source, model: Any) -> None:
     found = {SEARCH: search, SCORE: score}
     if pipeline is not None:
         pipeline.companions = {name: one for name, one in found.items() if one is not None}
-    model._learned = Learned(intake, pipeline, pilot)
+    model._learned = Learned(intake, None if pipeline is None else Pipeline(pipeline), pilot)
 
 
 def _shared(model: Any, labels: OneHotMap | None) -> Shared:
@@ -359,7 +360,7 @@ def _check_label_kind(source: Source, intake: Intake) -> None:
         source.refuse("label_kind", intake.label_kind)
 
 
-def _check_intake(source: Source, intake: Intake, pipeline: Pipeline) -> None:
+def _check_intake(source: Source, intake: Intake, pipeline: PipelineState) -> None:
     """Refuse a pipeline that was made for another kind of target."""
     if intake.labels is not None:
         fits = pipeline.target_map is intake.labels

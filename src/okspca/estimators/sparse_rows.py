@@ -27,7 +27,7 @@ def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:
         if is_refused:
             message = f"{name}={getattr(model, name)!r} cannot be combined with sparse rows"
             raise DataError(f"{message}; leave it at its default, or give X.toarray().")
-    learned = model.input_standardizer if pipeline is None else pipeline.input_standardizer
+    learned = model.input_standardizer if pipeline is None else pipeline.state.input_standardizer
     if learned is not None and not _only_scales(learned):
         message = (
             "X is sparse, but the model centres its inputs, which would fill them; start a model "

@@ -25,6 +25,7 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.data import check_labels
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import Floats
+from okspca.pipeline.answers import embedding_basis
 from okspca.state.evaluations import Evaluation, Side
 
 RIDGE = 1e-6
@@ -68,18 +69,18 @@ def before_learning(
     pipeline = None if learned is None else learned.pipeline
     if pipeline is None:
         return None
-    inputs = pipeline.input_standardizer.transform(X)
-    features = pipeline.input_map.transform(inputs)
+    inputs = pipeline.state.input_standardizer.transform(X)
+    features = pipeline.state.input_map.transform(inputs)
     predictions: tuple[Floats, ...] = ()
     if evaluation.rows:
-        U = pipeline.embedding_basis()
+        U = pipeline.read(embedding_basis)
         mean = evaluation.target_mean
         predictions = (
             mean + (features - evaluation.features.mean) @ (U @ _slopes(evaluation.features, U)),
             mean + (inputs - evaluation.inputs.mean) @ _slopes(evaluation.inputs),
             np.broadcast_to(mean, (len(X), len(mean))),
         )
-    labels = isinstance(pipeline.target_map, OneHotMap)
+    labels = isinstance(pipeline.state.target_map, OneHotMap)
     numbers = y if not labels and y.dtype.kind in "fiu" else np.zeros(1)
     if np.isfinite(X).all() and np.isfinite(numbers).all():  # else learning says what is wrong
         _refuse_too_large(features, inputs, numbers, *predictions)

@@ -1,4 +1,4 @@
-"""Pool two pipelines: what can be pooled, and how.
+"""Pool the states of two pipelines: what can be pooled, and how.
 
 Moments and standardisers are sums, so pooling adds them.  A class that one side lacks is a zero
 column there.
@@ -9,11 +9,13 @@ import numpy as np
 from okspca.errors import MergeError
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import Floats, copied
-from okspca.pipeline import Pipeline
+from okspca.pipeline.front_end import note_constancy, note_units
+from okspca.pipeline.learning import fold, period_of, settled
+from okspca.pipeline.state import PipelineState
 
 
-def check_merge(mine: Pipeline, theirs: Pipeline) -> None:
-    """Raise where the second pipeline cannot be pooled into the first."""
+def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
+    """Raise where the second state cannot be pooled into the first."""
     if _n_groups(mine) != _n_groups(theirs):
         message = (
             f"The models keep {_n_groups(mine)} and {_n_groups(theirs)} sub-moments; "
@@ -56,14 +58,14 @@ def check_merge(mine: Pipeline, theirs: Pipeline) -> None:
     _check_targets(mine, theirs)
 
 
-def merge(mine: Pipeline, theirs: Pipeline) -> None:
-    """Pool the second pipeline, which :func:`check_merge` accepts, into the first.
+def merge(mine: PipelineState, theirs: PipelineState) -> None:
+    """Pool the second state, which :func:`check_merge` accepts, into the first.
 
-    A pipeline that has learned no row is the neutral element.
+    A state that has learned no row is the neutral element.
     """
     if mine.rows and theirs.rows:
-        mine.fold()
-        theirs = theirs.settled()
+        fold(mine)
+        theirs = settled(theirs)
     mine.waiting = (*mine.waiting, *theirs.waiting)
     theirs = _from_my_origins(mine, theirs)
     _merge_targets(mine, theirs)
@@ -75,14 +77,18 @@ def merge(mine: Pipeline, theirs: Pipeline) -> None:
         mine.service_state = copied(theirs.service_state)
     is_new = mine.rows > 0 and theirs.rows > 0
     mine.rows += theirs.rows
-    mine.renew(is_new=is_new)
+    note_constancy(mine)
+    note_units(mine)
+    if is_new and period_of(mine) is not None:
+        # What the service keeps belongs to the moment of the first alone.
+        mine.service.observe(mine.service_state, mine.moment, None, mine.rows)
 
 
-def _from_my_origins(mine: Pipeline, theirs: Pipeline) -> Pipeline:
-    """The second pipeline with its linear features measured from the origins of the first."""
+def _from_my_origins(mine: PipelineState, theirs: PipelineState) -> PipelineState:
+    """The second state with its linear features measured from the origins of the first."""
     shifts = []
     for side in ("input", "target"):
-        here, there = (getattr(pipeline, f"{side}_origin") for pipeline in (mine, theirs))
+        here, there = (getattr(state, f"{side}_origin") for state in (mine, theirs))
         feature_map = getattr(theirs, f"{side}_map")
         shift = np.zeros(feature_map.n_features)
         if here is not None and there.is_known:
@@ -100,7 +106,7 @@ def _from_my_origins(mine: Pipeline, theirs: Pipeline) -> Pipeline:
     return shifted
 
 
-def _check_targets(mine: Pipeline, theirs: Pipeline) -> None:
+def _check_targets(mine: PipelineState, theirs: PipelineState) -> None:
     """Raise where the target maps differ, or the service cannot serve the classes of both."""
     if isinstance(mine.target_map, OneHotMap) and isinstance(theirs.target_map, OneHotMap):
         together = {*mine.target_map.classes, *theirs.target_map.classes}
@@ -112,7 +118,7 @@ def _check_targets(mine: Pipeline, theirs: Pipeline) -> None:
         raise MergeError(message)
 
 
-def _merge_targets(mine: Pipeline, theirs: Pipeline) -> None:
+def _merge_targets(mine: PipelineState, theirs: PipelineState) -> None:
     """Pool the moments and, where they are kept, the sub-moments."""
     clock, compression = mine.moment.rows, mine.moment.compression
     groups = [] if theirs.sub_moments is None else theirs.sub_moments.groups
@@ -134,7 +140,7 @@ def _merge_targets(mine: Pipeline, theirs: Pipeline) -> None:
         mine.sub_moments.merge(groups, theirs.sub_moments.dealing, clocks)
 
 
-def _constant_target(mine: Pipeline, theirs: Pipeline) -> Floats | None:
+def _constant_target(mine: PipelineState, theirs: PipelineState) -> Floats | None:
     """The response that all rows of both had, if there is one."""
     if mine.rows == 0 or theirs.rows == 0:
         return theirs.constant_target if mine.rows == 0 else mine.constant_target
@@ -142,12 +148,12 @@ def _constant_target(mine: Pipeline, theirs: Pipeline) -> Floats | None:
     return mine.constant_target if same else None
 
 
-def _n_groups(pipeline: Pipeline) -> int:
-    """Number of sub-moments that a pipeline keeps."""
-    return 0 if pipeline.sub_moments is None else len(pipeline.sub_moments)
+def _n_groups(state: PipelineState) -> int:
+    """Number of sub-moments that a state keeps."""
+    return 0 if state.sub_moments is None else len(state.sub_moments)
 
 
-def _deal_apart(mine: Pipeline, theirs: Pipeline) -> bool:
+def _deal_apart(mine: PipelineState, theirs: PipelineState) -> bool:
     """Whether sub-moments that forget got their rows by different rules, so that ages differ."""
     if mine.sub_moments is None or theirs.sub_moments is None:
         return False

@@ -1,48 +1,67 @@
 """One thread changes a state, any number of threads read it, and no reader ever locks.
 
-Kernels change arrays in place and without the interpreter lock, so a reader could meet a state half
-way between two rows.  A version number tells: it is odd while something is being changed.  A reader
-asks its question of the live state and keeps the answer if the version was even and stayed the
-same.  Else it asks a snapshot: the one that was taken before the block that is being learned, or a
-copy made between two rows.  The single-threaded case pays for comparing two numbers.
+A long change (a block of rows) is made in a copy, which takes the place of the state when it is
+whole: a reader meets the state before it or the one after it, and a change that fails has not
+happened.
+
+A short change (one row) is made in place, by kernels that hold no interpreter lock, so a reader
+could meet a state half way between two rows.  A version number tells: it is odd while something is
+being changed.  A reader asks its question of the state and keeps the answer if the version was even
+and stayed the same.  Else it asks a copy that was made between two rows.  The single-threaded case
+pays for comparing two numbers.
 """
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 Answer = TypeVar("Answer")
 
 
-class Readable(ABC):
-    """State with one writer.
+class Copyable(Protocol):
+    """State that can be copied."""
 
-    A writer makes :attr:`version` odd before it changes anything and even again afterwards, and may
-    publish the state before a long change.
+    def twin(self) -> Self:
+        """Return a copy that shares nothing that a change in place would alter."""
+
+
+StateT = TypeVar("StateT", bound=Copyable)
+
+
+class Readable(Generic[StateT]):
+    """Holder of a state with one writer.
+
+    Parameters
+    ----------
+    state : object with a method ``twin``
+        The state that is read.
+
+    Attributes
+    ----------
+    state : object
+        The state in use.  A writer replaces it by another one, or changes it in place; then it
+        makes ``version`` odd before and even again afterwards.
+    version : int
+        Odd while ``state`` is being changed in place.
 
     Examples
     --------
-    >>> class Counter(Readable):
-    ...     def __init__(self):
-    ...         self.value = 0
+    >>> class Counter:
+    ...     value = 0
     ...     def twin(self):
     ...         twin = Counter()
     ...         twin.value = self.value
     ...         return twin
-    >>> counter = Counter()
-    >>> counter.read(lambda state: state.value)
+    >>> Readable(Counter()).read_as_is(lambda state: state.value)
     0
     """
 
-    version: int = 0
-    published: Any = None
+    version = 0
 
-    @abstractmethod
-    def twin(self) -> Self:
-        """Return a copy that shares nothing that learning changes."""
+    def __init__(self, state: StateT) -> None:
+        self.state = state
 
-    def read(self, question: Callable[[Self], Answer]) -> Answer:
+    def read_as_is(self, question: Callable[[StateT], Answer]) -> Answer:
         """Answer a question about the state between two changes.
 
         ``question`` must change nothing, and return nothing that a later change would alter.
@@ -50,7 +69,7 @@ class Readable(ABC):
         before = self.version
         if not before & 1:
             try:
-                answer = question(self)
+                answer = question(self.state)
             except Exception:
                 # A state half way between two rows may well fail; one that stayed put has failed.
                 if self.version == before:
@@ -60,16 +79,13 @@ class Readable(ABC):
                     return answer
         return question(self.snapshot())
 
-    def snapshot(self) -> Self:
-        """Return the published state, or a copy of the present one between two changes."""
+    def snapshot(self) -> StateT:
+        """Return a copy of the state between two changes."""
         while True:
             before = self.version
-            published: Self | None = self.published
-            if published is not None:
-                return published
             if not before & 1:
                 try:
-                    twin = self.twin()
+                    twin = self.state.twin()
                 except Exception:
                     if self.version == before:
                         raise
@@ -80,4 +96,4 @@ class Readable(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave what belongs to this process out of copies and files."""
-        return {**self.__dict__, "version": 0, "published": None}
+        return {"state": self.state}

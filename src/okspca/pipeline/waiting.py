@@ -3,7 +3,8 @@
 A block of rows is added to a moment by matrix products, and how those round depends on which rows
 are taken together.  Where something is *decided* from the sums (a ridge, whether a compression
 pays), rounding must not depend on how the stream was cut into calls.  So rows wait here until a row
-number that is fixed by rule, and are then folded together, always the same rows at once.
+number that is fixed by rule (:func:`okspca.pipeline.schedule.next_fold`), and are then folded
+together, always the same rows at once.
 
 Whoever asks in between is answered from a copy in which the waiting rows are folded too: a pure
 function of the state, and so again the same whatever the cuts were.
@@ -14,11 +15,6 @@ from typing import Any, NamedTuple
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
-
-#: Waiting rows are folded at every multiple of this ...
-FOLD_ROWS = 256
-#: ... and at every power of two from here on, where the choice of a ridge begins a round.
-FIRST_FOLD = 64
 
 
 class StandardizedRows(NamedTuple):
@@ -58,14 +54,3 @@ def joined(waiting: Sequence[StandardizedRows]) -> StandardizedRows:
         None if part[0] is None else stacked(*part) for part in zip(*waiting, strict=True)
     ]
     return StandardizedRows(*parts)
-
-
-def next_fold(t: int) -> int:
-    """Row number after ``t`` at which waiting rows are folded.
-
-    Examples
-    --------
-    >>> next_fold(0), next_fold(64), next_fold(255), next_fold(256), next_fold(700)
-    (64, 128, 256, 512, 768)
-    """
-    return min(max(FIRST_FOLD, 1 << t.bit_length()), (t // FOLD_ROWS + 1) * FOLD_ROWS)

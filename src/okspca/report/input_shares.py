@@ -17,6 +17,7 @@ from okspca.estimators import OKSPCA
 from okspca.features import FeatureMap, FourierMap, IdentityMap
 from okspca.features.relevance import gradients
 from okspca.numerics.arrays import Floats
+from okspca.pipeline.answers import embedding
 
 CHUNK = 512
 
@@ -32,7 +33,7 @@ def relevance(model: OKSPCA, X: Floats) -> Floats:
     >>> int(relevance(model, X)[0].argmax())
     1
     """
-    standardizer, _, U = model._ready().read(lambda pipeline: pipeline.embedding())
+    standardizer, _, U = model._ready().read(embedding)
     feature_map = model.input_map_
     squares = np.zeros((U.shape[1], X.shape[1]))
     for begin in range(0, len(X), CHUNK):

@@ -66,8 +66,8 @@ def _learned(model: OKSPCA) -> dict[str, Any]:
         "basis": _basis(model.basis()),
     }
     if pipeline is not None:
-        told["input_features"] = pipeline.input_map.n_features
-        told["target_features"] = pipeline.target_map.n_features
+        told["input_features"] = pipeline.state.input_map.n_features
+        told["target_features"] = pipeline.state.target_map.n_features
         told["stored_target_directions"] = model.moment_.width
         told["weight"] = model.moment_.weight
         told["solver_health"] = model.solver_health()

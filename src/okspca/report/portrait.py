@@ -17,7 +17,7 @@ from okspca.files.readers import Reading, expanded
 from okspca.files.samples import Sample, read_sample, usable_inputs
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import by_svd
-from okspca.pipeline import Pipeline
+from okspca.pipeline import PipelineState
 from okspca.report.input_shares import relevance
 from okspca.report.pictures import draw_embedding, draw_quality, draw_relevance, draw_spectrum
 from okspca.state.streams import StreamRecord
@@ -78,9 +78,9 @@ def open_portrait(path: Path, inputs: list[str], reading: Reading, most_rows: in
     return Portrait(path, model, record, sample, (str(path), *expanded(found)))
 
 
-def _spectrum(pipeline: Pipeline) -> Floats:
+def _spectrum(state: PipelineState) -> Floats:
     """Singular values of C̄."""
-    target = pipeline.target()
+    target = state.moment.target()
     return np.zeros(0) if target.is_zero else by_svd(target.Ct).sigma * target.scale
 
 

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 from okspca.features import FeatureMap, FourierMap, OneHotMap
 from okspca.features.linear import Origin
 from okspca.numerics.arrays import frozen
-from okspca.pipeline import Pipeline
+from okspca.pipeline import PipelineState
+from okspca.pipeline.front_end import note_units
 from okspca.services import Service
 from okspca.standardize import RunningStandardizer, Standardizer
 from okspca.state.fields import MOST_DATA, Sink, Source
@@ -36,7 +37,7 @@ class Shared(NamedTuple):
     service: Service[Any] | None
 
 
-def write_pipeline(sink: Sink, pipeline: Pipeline, shared: Shared) -> None:
+def write_pipeline(sink: Sink, pipeline: PipelineState, shared: Shared) -> None:
     """Write a pipeline."""
     for name in ("rows", "n_components", "align"):
         sink.put(name, getattr(pipeline, name))
@@ -70,7 +71,7 @@ def write_pipeline(sink: Sink, pipeline: Pipeline, shared: Shared) -> None:
         write_waiting(sink.inside("waiting"), pipeline.waiting)
 
 
-def read_pipeline(source: Source, shared: Shared) -> Pipeline:
+def read_pipeline(source: Source, shared: Shared) -> PipelineState:
     """Read a pipeline whose parts fit together."""
     sides = [read_standardizer(source.inside(f"{s}_standardizer")) for s in ("input", "target")]
     input_map = _read_map(source, "input_map", shared.input_map)
@@ -89,8 +90,7 @@ def read_pipeline(source: Source, shared: Shared) -> Pipeline:
     service = read_shared_service(source, shared.service)
     n_components = source.count("n_components", least=1, most=D)
     state = read_state(source.inside("service_state"), service, (D, n_components))
-    pipeline = Pipeline.__new__(Pipeline)
-    pipeline.__dict__.update(
+    pipeline = PipelineState(
         input_standardizer=sides[0],
         input_map=input_map,
         target_standardizer=sides[1],
@@ -107,19 +107,14 @@ def read_pipeline(source: Source, shared: Shared) -> Pipeline:
         if source.flag("constant_target")
         else None,
         service_state=state,
-        companions={},
-        waiting=(),
         input_origin=_read_origin(source, "input_origin", sides[0], input_map),
         target_origin=_read_origin(source, "target_origin", sides[1], target_map),
-        _lane=None,
-        _is_writable=False,
-        _settled=None,
     )
     if source.is_object("waiting"):
         pipeline.waiting = read_waiting(source.inside("waiting"), pipeline)
     _check_target(source, pipeline)
     source.close()
-    pipeline.note_units()
+    note_units(pipeline)
     return pipeline
 
 
@@ -164,7 +159,7 @@ def _fits(standardizer: Standardizer, feature_map: FeatureMap) -> bool:
     return standardizer.n_features in (None, feature_map.n_inputs)
 
 
-def _check_target(source: Source, pipeline: Pipeline) -> None:
+def _check_target(source: Source, pipeline: PipelineState) -> None:
     """Refuse a moment that cannot have come from the target map, or a service that cannot serve."""
     moment, target_map = pipeline.moment, pipeline.target_map
     labels = isinstance(target_map, OneHotMap)

@@ -8,8 +8,9 @@ from scipy.sparse import csr_array, issparse
 from okspca.features import OneHotMap
 from okspca.features.linear import Origin
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
-from okspca.pipeline import Pipeline
-from okspca.pipeline.waiting import FOLD_ROWS, StandardizedRows, joined
+from okspca.pipeline import PipelineState
+from okspca.pipeline.schedule import FOLD_ROWS
+from okspca.pipeline.waiting import StandardizedRows, joined
 from okspca.state.fields import Sink, Source
 
 LINEAR = ("linear_inputs", "linear_targets")
@@ -35,7 +36,7 @@ def write_waiting(sink: Sink, waiting: tuple[StandardizedRows, ...]) -> None:
             sink.array(name, linear)
 
 
-def read_waiting(source: Source, pipeline: Pipeline) -> tuple[StandardizedRows, ...]:
+def read_waiting(source: Source, pipeline: PipelineState) -> tuple[StandardizedRows, ...]:
     """Read the rows that wait for a pipeline whose other parts were read."""
     if not pipeline.moment.folds:
         source.refuse("n", "not of this moment")
@@ -70,12 +71,12 @@ def _read_inputs(source: Source, shape: tuple[int, int]) -> Any:
     return csr_array((values, columns, starts), shape)
 
 
-def _target_width(pipeline: Pipeline) -> int:
+def _target_width(pipeline: PipelineState) -> int:
     """Number of columns that targets have before they are mapped."""
     return 1 if isinstance(pipeline.target_map, OneHotMap) else pipeline.target_map.n_inputs
 
 
-def _check_classes(source: Source, pipeline: Pipeline, targets: Floats) -> None:
+def _check_classes(source: Source, pipeline: PipelineState, targets: Floats) -> None:
     """Refuse columns of classes that are not known, and numbers that could not have come in."""
     if isinstance(pipeline.target_map, OneHotMap):
         known = set(range(pipeline.target_map.n_features))

@@ -1,0 +1,137 @@
+"""What can be asked of a state: a basis, an embedding, a report.
+
+Every function takes a *settled* state, one without waiting rows, and changes nothing.  Pass it to
+:meth:`Pipeline.read`, which settles the state first.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from okspca.basis import Basis
+from okspca.diagnostics.same_target import SameTargetReport, same_target_report
+from okspca.diagnostics.stability import Stability, estimate_stability
+from okspca.diagnostics.words import error_lines
+from okspca.errors import NotReadyError
+from okspca.features import FeatureMap
+from okspca.numerics.arrays import Floats, copied
+from okspca.numerics.leading import by_svd, within_span
+from okspca.numerics.spectrum import numerical_rank
+from okspca.numerics.subspace import aligned
+from okspca.pipeline.schedule import CHUNK_ROWS
+from okspca.pipeline.state import PipelineState
+from okspca.services.answers import certificate_of
+from okspca.standardize import Standardizer
+
+
+class Embedding(NamedTuple):
+    """What embeds rows: standardiser, map, and the columns that features are multiplied with."""
+
+    standardizer: Standardizer
+    input_map: FeatureMap
+    columns: Floats
+
+    def of(self, X: Floats) -> Floats:
+        """Embed rows."""
+        Z = np.empty((X.shape[0], self.columns.shape[1]))
+        for start in range(0, X.shape[0], CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            Phi = self.input_map.transform(self.standardizer.transform(X[rows]))
+            Z[rows] = Phi @ self.columns
+        return Z
+
+
+def request(state: PipelineState) -> Basis:
+    """Supply a certified basis of the moment."""
+    if state.rows == 0:
+        return Basis.not_initialised(state.input_map.n_features)
+    return state.service.serve(state.service_state, state.moment, state.rows)
+
+
+def request_uncertified(state: PipelineState) -> Basis:
+    """Supply a basis without its certificate."""
+    if state.rows == 0:
+        return Basis.not_initialised(state.input_map.n_features)
+    return state.service.serve_uncertified(state.service_state, state.moment, state.rows)
+
+
+def maintained(state: PipelineState) -> Basis:
+    """Return all columns a tracking service maintains; for others, the requested basis."""
+    rows = state.service.maintained(state.service_state)
+    if rows is None:
+        return request(state)
+    target = state.moment.target()
+    sigma = within_span(rows, target.Ct).sigma
+    norms = np.linalg.norm(rows @ target.Ct.T, axis=1) * target.scale
+    certificate = None if target.is_zero else certificate_of(rows, sigma, target)
+    return Basis.of(rows.T, norms, built_at=state.rows, certificate=certificate)
+
+
+def delivered_columns(state: PipelineState) -> Floats:
+    """Columns as services deliver them: maintained, or requested and padded with zeros."""
+    basis = maintained(state)
+    vectors = basis.vectors
+    if state.align and state.anchor is not None and basis.rank and state.anchor.shape[1]:
+        vectors = aligned(vectors, state.anchor)
+    return np.pad(vectors, ((0, 0), (0, state.n_components - basis.rank)))
+
+
+def embedding_basis(state: PipelineState) -> Floats:
+    """Weights of the features that embeddings use (D_x x k)."""
+    return state.moment.feature_weights(delivered_columns(state))
+
+
+def embedding(state: PipelineState) -> Embedding:
+    """What embeds rows as of now."""
+    return Embedding(copied(state.input_standardizer), state.input_map, embedding_basis(state))
+
+
+def input_features(state: PipelineState, X: Floats) -> Floats:
+    """Input features of rows as the next observation would have them."""
+    return state.input_map.transform(state.input_standardizer.transform(X))
+
+
+def mean_features(state: PipelineState) -> Floats:
+    """Mean of the input features, as :func:`input_features` shows them."""
+    mean = state.moment.means()[0]
+    if state.input_origin is None:
+        return mean
+    origin = np.zeros((1, state.input_map.n_inputs)) + state.input_origin.point
+    return mean + input_features(state, origin)[0]
+
+
+def report(state: PipelineState) -> SameTargetReport:
+    """Compare the delivered basis with the exact solution of the same moment."""
+    target = state.moment.target()
+    exact = by_svd(target.Ct)
+    sigma = exact.sigma * target.scale
+    reference_rank = 0 if target.is_zero else numerical_rank(sigma)
+    q = min(state.n_components, reference_rank)
+    full = state.service.maintained(state.service_state)
+    if full is None or q == 0:
+        delivered = request(state).vectors
+        bases = (delivered, delivered)
+    else:
+        extracted = within_span(full, target.Ct).rows[:q]
+        bases = (full.T, extracted.T)
+    C = target.Ct.T * target.scale
+    return same_target_report(state.rows, C, (exact.rows.T, sigma), (q, reference_rank), bases)
+
+
+def stability(state: PipelineState) -> Stability:
+    """Estimate how far the exact subspace of the rows so far is from the population's."""
+    if state.sub_moments is None:
+        message = "No sub-moments were kept; make the model with stability=8."
+        raise NotReadyError(message)
+    groups = state.moment.in_target_coordinates(state.sub_moments.arrays(state.moment.rows))
+    has_no_target = state.moment.target().is_zero
+    return estimate_stability(state.rows, groups, state.n_components, has_no_target)
+
+
+def errors_in_words(state: PipelineState) -> str:
+    """Say how far delivered, exact and population subspace are apart, in two lines."""
+    try:
+        found: Stability | str = stability(state)
+    except NotReadyError as failure:
+        found = f"not estimated. {failure}"
+    return error_lines(request(state).certificate, found)
