@@ -147,7 +147,7 @@ def test_cipls_keeps_directions_beyond_the_range_of_double_precision(
     X = X * scale
     expected = cipls_directions(X, y, 8, tolerance=1e-300)
     model = fed(CIPLS(8, standardize=None, tolerance=1e-300), X, y, [1, 50, 51])
-    assert model._learned.state.powers.max() > power
+    assert model.learned.state.powers.max() > power
     np.testing.assert_allclose(model.components_, expected, rtol=0.0, atol=CLOSE)
     assert np.isfinite(model.transform(X)).all()
 

@@ -35,8 +35,7 @@ PURE = ("exact", "cached-7", "adam", "warm-block")
 
 def anchor_of(model: OKSPCA) -> Floats | None:
     """The anchor a model holds."""
-    assert model._learned.pipeline is not None
-    return model._learned.pipeline.state.anchor
+    return model.ready().state.anchor
 
 
 def aligned_model(case: Case, stream: Stream, mode: str | None = "causal") -> OKSPCA:

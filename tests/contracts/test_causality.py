@@ -178,8 +178,7 @@ def test_a_changed_future_leaves_the_anchor_alone(case: Case, data: st.DataObjec
     anchors = []
     for one in (stream, with_other_future(stream, 64)):
         model = learn(make(case, stream, align=True), one)
-        assert model._learned.pipeline is not None
-        anchors.append(model._learned.pipeline.state.anchor)
+        anchors.append(model.ready().state.anchor)
     assert anchors[0] is not None
     assert fingerprint(anchors[0]) == fingerprint(anchors[1])
 

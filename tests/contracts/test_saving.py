@@ -107,10 +107,10 @@ def test_parts_that_are_shared_stay_shared() -> None:
     model = OKSPCA(1, input_map=phi, target_map=IdentityMap(1), solver=Adam(0.1), random_state=0)
     twin = reloaded(model.partial_fit(X, X[:, 0]))
     assert twin.input_map_ is twin.input_map
-    assert twin._learned.pipeline is not None
-    assert twin._learned.pipeline.state.service is twin.solver
+    assert twin.ready().state.service is twin.solver
     labelled = reloaded(OKSPCA(1).partial_fit(X, (X[:, 0] > 0).astype(int)))
-    assert labelled._learned.intake.labels is labelled.target_map_
+    assert labelled.learned is not None
+    assert labelled.learned.intake.labels is labelled.target_map_
 
 
 def test_names_and_the_kind_of_output_are_saved() -> None:

@@ -39,7 +39,7 @@ forgettings = st.sampled_from((1.0, 0.9))
 
 def groups_of(model: OKSPCA) -> GroupArrays:
     """The sub-moments over all target features, so that inner coordinates do not matter."""
-    pipeline = model._ready().state
+    pipeline = model.ready().state
     assert pipeline.sub_moments is not None
     arrays = pipeline.sub_moments.arrays(pipeline.moment.rows)
     if pipeline.moment.compression is None:
@@ -113,10 +113,10 @@ def test_groups_change_no_bit_of_anything_else(
     with_, without = with_groups(case, stream, mode), make(case, stream, mode)
     learn(with_, stream), learn(without, stream)
     for name in ("moment", "input_standardizer", "target_standardizer", "service_state"):
-        parts = (getattr(model._ready().state, name) for model in (with_, without))
+        parts = (getattr(model.ready().state, name) for model in (with_, without))
         assert len({fingerprint(part) for part in parts}) == 1
     assert fingerprint(with_.basis()) == fingerprint(without.basis())
-    assert without._ready().state.sub_moments is None
+    assert without.ready().state.sub_moments is None
 
 
 @cases(solvers=("exact", "adam"))
@@ -140,7 +140,7 @@ def test_rejected_rows_leave_the_groups_alone(
 def test_an_error_half_way_puts_the_groups_back(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.RandomState(0).normal(size=(3000, 2))
     model = OKSPCA(1, n_random_features=8, stability=G, random_state=0).fit(X[:500], X[:500, 0])
-    before, calls = fingerprint(model._ready().state.sub_moments), []
+    before, calls = fingerprint(model.ready().state.sub_moments), []
     original = FourierMap.fill
 
     def failing(self: FourierMap, Z: Floats, features: Floats) -> Floats:
@@ -153,7 +153,7 @@ def test_an_error_half_way_puts_the_groups_back(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MemoryError):
         model.partial_fit(X, X[:, 0])
     assert len(calls) > 4
-    assert fingerprint(model._ready().state.sub_moments) == before
+    assert fingerprint(model.ready().state.sub_moments) == before
 
 
 @cases(solvers=("exact", "adam"))
@@ -170,7 +170,7 @@ def test_a_pickled_model_goes_on_bit_for_bit(
     for one in (model, twin):
         learn(one, stream, rows=slice(7, None))
     assert state_of(twin) == state_of(model)
-    assert twin.stability() == model.stability()
+    assert twin.estimate_stability() == model.estimate_stability()
 
 
 @pytest.mark.parametrize("singly", [False, True])
@@ -180,7 +180,7 @@ def test_a_model_from_a_memory_mapped_file_goes_on(tmp_path: Path, singly: bool)
     model = OKSPCA(2, n_random_features=64, stability=G, random_state=0).fit(X[:150], y[:150])
     joblib.dump(model, tmp_path / "model.joblib")
     loaded = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
-    assert not all(is_writable(group) for group in loaded._ready().state.sub_moments.groups)
+    assert not all(is_writable(group) for group in loaded.ready().state.sub_moments.groups)
     for one in (model, loaded):
         if singly:
             for row, target in zip(X[150:], y[150:], strict=True):
@@ -200,8 +200,8 @@ def test_asking_for_stability_learns_nothing(
     stream = data.draw(streams(case.task, least=2 * G))
     model = learn(with_groups(case, stream, mode), stream)
     before = state_of(model)
-    first = model.stability()
-    assert model.stability() == first
+    first = model.estimate_stability()
+    assert model.estimate_stability() == first
     model.error_lines()
     assert state_of(model) == before
 
@@ -299,7 +299,7 @@ def test_the_estimate_is_that_of_plain_half_sampling(forgetting: float, n_groups
     model.partial_fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
     groups = groups_of_rows(203, n_groups, SEED)
     distances = half_sample_distances(X, Y, weights_of(203, forgetting), groups, 2)
-    stability = model.stability()
+    stability = model.estimate_stability()
     assert stability.distance == pytest.approx(np.sqrt(np.mean(np.square(distances))), rel=1e-10)
     by_angles = np.sqrt(2.0 * np.sum(np.sin(np.radians(stability.angles)) ** 2))
     assert stability.distance == pytest.approx(by_angles, rel=1e-10)
@@ -312,7 +312,7 @@ def test_memory_does_not_grow_with_the_stream(mode: str | None) -> None:
     sizes = []
     for _ in range(3):
         model.partial_fit(X, (X[:, 0] > 0.0).astype(int))
-        groups = model._ready().state.sub_moments
+        groups = model.ready().state.sub_moments
         assert groups is not None
         sizes.append(sum(a.nbytes for group in groups.groups for a in group.arrays))
     assert sizes == [sizes[0]] * 3
@@ -321,13 +321,13 @@ def test_memory_does_not_grow_with_the_stream(mode: str | None) -> None:
 def test_too_few_rows_and_no_groups_say_what_to_do() -> None:
     X = np.random.RandomState(0).normal(size=(40, 2))
     with pytest.raises(NotReadyError, match="stability=8"):
-        OKSPCA(1, n_random_features=8).fit(X, X[:, 0]).stability()
+        OKSPCA(1, n_random_features=8).fit(X, X[:, 0]).estimate_stability()
     with pytest.raises(NotReadyError, match="at least 16"):
-        OKSPCA(1, n_random_features=8, stability=8).fit(X[:15], X[:15, 0]).stability()
+        OKSPCA(1, n_random_features=8, stability=8).fit(X[:15], X[:15, 0]).estimate_stability()
 
 
 def test_a_constant_response_has_no_target_to_be_stable() -> None:
     X = np.random.RandomState(0).normal(size=(40, 2))
-    stability = OKSPCA(1, n_random_features=8, stability=8).fit(X, np.ones(40)).stability()
+    stability = OKSPCA(1, n_random_features=8, stability=8).fit(X, np.ones(40)).estimate_stability()
     assert (stability.rank, stability.distance, stability.recommended_rank) == (0, None, 0)
     assert "no target" in str(stability)

@@ -31,7 +31,7 @@ def linear(k: int = 2, n_groups: int = 8, shape: tuple[int, int] = (10, 3)) -> O
 @pytest.fixture(scope="module")
 def many() -> list[tuple[OKSPCA, Stability]]:
     models = [linear().fit(*spherical_pairs(500, C, seed)) for seed in range(120)]
-    return [(model, model.stability()) for model in models]
+    return [(model, model.estimate_stability()) for model in models]
 
 
 def true_distances(many: list[tuple[OKSPCA, Stability]]) -> Floats:
@@ -69,8 +69,8 @@ def test_each_angle_is_estimated_with_an_interval(many: list[tuple[OKSPCA, Stabi
 def test_the_error_halves_when_the_rows_are_four_times_as_many() -> None:
     X, Y = spherical_pairs(16_000, C, seed=1)
     model = linear().partial_fit(X[:4000], Y[:4000])
-    before = model.stability().distance
-    after = model.partial_fit(X[4000:], Y[4000:]).stability().distance
+    before = model.estimate_stability().distance
+    after = model.partial_fit(X[4000:], Y[4000:]).estimate_stability().distance
     assert before is not None
     assert after == pytest.approx(before / 2.0, rel=0.3)
 
@@ -78,14 +78,14 @@ def test_the_error_halves_when_the_rows_are_four_times_as_many() -> None:
 def test_the_recommended_rank_is_the_number_of_real_directions() -> None:
     for k in (1, 2, 3):
         X, Y = spherical_pairs(8000, C, seed=k)
-        assert linear(k).fit(X, Y).stability().recommended_rank == 3
+        assert linear(k).fit(X, Y).estimate_stability().recommended_rank == 3
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_recommends_nothing(seed: int) -> None:
     random = RandomState(seed)
     X, Y = random.normal(size=(4000, 30)), random.normal(size=(4000, 5))
-    stability = linear(2, shape=(30, 5)).fit(X, Y).stability()
+    stability = linear(2, shape=(30, 5)).fit(X, Y).estimate_stability()
     assert stability.recommended_rank == 0
     assert stability.angles[0] > 30.0
     assert "disagree" in str(stability)
@@ -94,7 +94,7 @@ def test_noise_recommends_nothing(seed: int) -> None:
 def test_a_tie_is_not_reproducible_but_the_span_of_both_is() -> None:
     C = np.vstack([np.diag([0.6, 0.6]), np.zeros((10, 2))])
     X, Y = spherical_pairs(20_000, C, seed=0)
-    stability = linear(1, shape=(12, 2)).fit(X, Y).stability()
+    stability = linear(1, shape=(12, 2)).fit(X, Y).estimate_stability()
     assert stability.disagreement[0] > 20.0
     assert stability.disagreement[1] < 10.0
     assert stability.recommended_rank == 2
@@ -103,21 +103,26 @@ def test_a_tie_is_not_reproducible_but_the_span_of_both_is() -> None:
 @pytest.mark.parametrize("unit", [1e-140, 1e-6, 1e6, 1e140])
 def test_units_of_measurement_do_not_matter(unit: float) -> None:
     X, Y = spherical_pairs(400, C, seed=0)
-    plain, scaled = linear().fit(X, Y).stability(), linear().fit(X * unit, Y * unit).stability()
+    plain, scaled = (
+        linear().fit(X, Y).estimate_stability(),
+        linear().fit(X * unit, Y * unit).estimate_stability(),
+    )
     assert scaled.distance == pytest.approx(plain.distance, rel=1e-9)
     assert scaled.recommended_rank == plain.recommended_rank
 
 
 def test_equal_groups_have_no_error() -> None:
     X = np.repeat(RandomState(0).normal(size=(50, 10)), 8, axis=0)
-    stability = linear().fit(X, X[:, :3] * [3.0, 2.0, 1.0]).stability()
+    stability = linear().fit(X, X[:, :3] * [3.0, 2.0, 1.0]).estimate_stability()
     assert stability.distance == pytest.approx(0.0, abs=1e-7)
     assert stability.interval == pytest.approx((0.0, 0.0), abs=1e-7)
 
 
 def test_labels_and_a_rank_below_the_number_of_components() -> None:
     X, y = sectors(3000, 3, 5, seed=0)
-    stability = OKSPCA(4, n_random_features=64, stability=8, random_state=0).fit(X, y).stability()
+    stability = (
+        OKSPCA(4, n_random_features=64, stability=8, random_state=0).fit(X, y).estimate_stability()
+    )
     assert stability.rank == 2
     assert len(stability.angles) == 2
     assert 0 < stability.recommended_rank <= 2
@@ -136,13 +141,13 @@ def test_halves_are_disjoint_and_complete(n_groups: int) -> None:
 
 def test_more_groups_give_a_similar_estimate() -> None:
     X, Y = spherical_pairs(8000, C, seed=4)
-    found = [linear(2, n).fit(X, Y).stability().distance for n in (4, 8, 16, 32)]
+    found = [linear(2, n).fit(X, Y).estimate_stability().distance for n in (4, 8, 16, 32)]
     assert max(found) < 1.6 * min(found)  # type: ignore[type-var, operator]
 
 
 def test_words_say_what_to_do() -> None:
     X, Y = spherical_pairs(8000, C, seed=0)
-    stability = linear(2).fit(X, Y).stability()
+    stability = linear(2).fit(X, Y).estimate_stability()
     assert "8,000 rows" in str(stability)
     assert "90% interval" in str(stability)
     assert "3 directions; more components could be used" in str(stability)
@@ -164,7 +169,7 @@ def test_two_errors_are_two_lines() -> None:
 
 def test_the_picture_shows_every_angle_and_every_rank() -> None:
     X, Y = spherical_pairs(800, C, seed=0)
-    stability = linear().fit(X, Y).stability()
+    stability = linear().fit(X, Y).estimate_stability()
     figure = stability.plot()
     left, right = figure.axes
     assert len(right.patches) == len(stability.disagreement)

@@ -40,7 +40,7 @@ def log_loss(p: Floats, y: Any) -> float:
 
 
 def calibration_of(model: OKSPCAClassifier) -> Calibration:
-    moment = settled(model._ready().state).moment
+    moment = settled(model.ready().state).moment
     assert isinstance(moment, WhitenedMoment)
     assert moment.calibration is not None
     return moment.calibration
@@ -49,7 +49,7 @@ def calibration_of(model: OKSPCAClassifier) -> Calibration:
 def as_before(model: OKSPCAClassifier) -> OKSPCAClassifier:
     """The model as an earlier version would have saved it: discriminants, and nothing else."""
     old: OKSPCAClassifier = model_from(OKSPCAClassifier, model_bytes(model))[0]
-    state = old._ready().state
+    state = old.ready().state
     fold(state)
     state.moment.calibration = None  # type: ignore[attr-defined]
     return OKSPCAClassifier.from_bytes(old.to_bytes())
@@ -139,7 +139,7 @@ def test_an_older_state_gives_what_it_gave_and_goes_on() -> None:
     before = old.predict_proba(X)
     assert np.array_equal(as_before(old).predict_proba(X), before)
     old.partial_fit(X[400:], y[400:])
-    assert old._ready().state.moment.calibration is None  # type: ignore[attr-defined]
+    assert old.ready().state.moment.calibration is None  # type: ignore[attr-defined]
     assert not np.array_equal(old.predict_proba(X), before)
 
 

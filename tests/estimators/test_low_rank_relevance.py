@@ -99,7 +99,7 @@ def test_it_finds_an_oblique_direction_and_predicts_better(kind: Any, labels: bo
         kind(2 - labels, relevance=relevance, **options).fit(X, y)
         for relevance in ("learned", "low-rank")
     )
-    leading = np.linalg.eigh(mixed._ready().state.companions["search"].scales)[1][:, -1]
+    leading = np.linalg.eigh(mixed.ready().state.companions["search"].scales)[1][:, -1]
     assert np.degrees(np.arccos(abs(leading @ DIRECTION))) < 10.0
     gain = 0.005 if labels else 0.01
     assert mixed.score(X_new, y_new) > diagonal.score(X_new, y_new) + gain

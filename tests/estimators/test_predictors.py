@@ -46,8 +46,8 @@ def test_without_calibration_it_is_discriminant_analysis_on_the_embedding() -> N
     X = rows()
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] * X[:, 1] + X[:, 2], [-0.5, 0.8])]
     model = OKSPCAClassifier(2, standardize="frozen", **SMALL).fit(X, y)
-    fold(model._ready().state)
-    model._ready().state.moment.calibration = None  # type: ignore[attr-defined]
+    fold(model.ready().state)
+    model.ready().state.moment.calibration = None  # type: ignore[attr-defined]
     Z = OKSPCA.transform(model, X)
     theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(Z, y)
     assert model.classes_.tolist() == theirs.classes_.tolist()
@@ -180,11 +180,11 @@ def test_the_prequential_score_starts_anew_is_saved_and_pooled(tmp_path: Path) -
     assert twin.prequential_score_ == model.prequential_score_ != score
     twin.merge(model)
     np.testing.assert_allclose(twin.prequential_score_, model.prequential_score_, rtol=1e-12)
-    assert twin._ready().state.companions["score"].weight == 400.0
+    assert twin.ready().state.companions["score"].weight == 400.0
     plain = OKSPCARegressor(2, standardize=None, **SMALL).partial_fit(X, Y).merge(model)
     assert not hasattr(plain, "prequential_score_")
     model.fit(X, Y)
-    assert "score" not in model._ready().state.companions
+    assert "score" not in model.ready().state.companions
     with pytest.raises(ValueError, match="prequential"):
         OKSPCARegressor(2, prequential=3, **SMALL).fit(X, Y)  # type: ignore[arg-type]
 

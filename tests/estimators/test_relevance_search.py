@@ -99,8 +99,8 @@ def test_once_final_the_model_is_one_that_had_the_map_from_the_start(
     np.testing.assert_allclose(
         model.moment_.means()[0], plain.moment_.means()[0], rtol=1e-9, atol=1e-12
     )
-    assert model._ready().state.companions["search"].is_final
-    assert model._ready().state.companions["search"].n_held == 0
+    assert model.ready().state.companions["search"].is_final
+    assert model.ready().state.companions["search"].n_held == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,7 +155,7 @@ def test_many_inputs_are_tested_later(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not hasattr(model, "relevance_")
     model.partial_fit(X[1023:], X[1023:, 0])
     assert model.relevance_.argmax() == 0
-    assert model._ready().state.companions["search"].is_final
+    assert model.ready().state.companions["search"].is_final
 
 
 def test_the_search_goes_on_while_it_gains(monkeypatch: pytest.MonkeyPatch) -> None:

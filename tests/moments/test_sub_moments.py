@@ -138,7 +138,7 @@ def linear(forgetting: float = 1.0) -> OKSPCA:
 
 def in_turn(model: OKSPCA) -> OKSPCA:
     """The model as an earlier version would have saved it: without a seed."""
-    groups = model._ready().state.sub_moments
+    groups = model.ready().state.sub_moments
     assert groups is not None
     groups.seed = None
     return model
@@ -150,11 +150,11 @@ def test_the_rule_is_part_of_the_file() -> None:
     in_turn(models[1])
     for model, seed in zip(models, (SEED, None), strict=True):
         loaded = model_from(OKSPCA, model_bytes(model))[0]
-        assert loaded._ready().state.sub_moments.seed == seed
+        assert loaded.ready().state.sub_moments.seed == seed
         for one in (model, loaded):
             one.partial_fit(X[21:], Y[21:])
-        assert loaded.stability() == model.stability()
-    assert models[0].stability() != models[1].stability()
+        assert loaded.estimate_stability() == model.estimate_stability()
+    assert models[0].estimate_stability() != models[1].estimate_stability()
 
 
 def test_states_that_forget_pool_only_where_groups_are_equally_old() -> None:
@@ -177,7 +177,7 @@ def test_a_period_does_not_show_as_error() -> None:
         X = random.normal(size=(2000, 10)) + np.tile(means, (250, 1))
         Y = X @ C + 0.7 * random.normal(size=(2000, 3))
         model = linear().fit(X, Y)
-        interval = model.stability().interval
+        interval = model.estimate_stability().interval
         assert interval is not None
         distance = projector_distance(model.basis().vectors, truth)
         covered += interval[0] <= distance <= interval[1]

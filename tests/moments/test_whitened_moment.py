@@ -221,9 +221,9 @@ def test_stability_is_about_the_whitened_directions() -> None:
     X = RandomState(4).normal(size=(4000, 3)) * [1.0, 10.0, 1.0]
     y = X[:, :1] + RandomState(5).normal(size=(4000, 1))
     options: dict[str, Any] = {"objective": "whitened", "ridge": 1e-6, "stability": 8}
-    stability = linear(1, X, y, **options).stability()
+    stability = linear(1, X, y, **options).estimate_stability()
     assert stability.angles[0] < 5.0
-    assert linear(1, X, y, stability=8).stability().angles[0] > 5.0
+    assert linear(1, X, y, stability=8).estimate_stability().angles[0] > 5.0
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ Y = np.sin(X[:, 0]) + X[:, 1] ** 2
 def opened(y: Any, **settings: Any) -> tuple[PipelineState, Any]:
     sizes: dict[str, Any] = {"n_random_features": 16, "n_target_features": 256}
     model = OKSPCA(2, **sizes, random_state=0, **settings).partial_fit(X, y)
-    state = model._ready().state
+    state = model.ready().state
     return state, FastRow(state)
 
 

@@ -83,7 +83,7 @@ def test_ctrl_c_within_a_row_leaves_all_counts_alike(
     X, y = rows(300)
     model = OKSPCA(1, n_random_features=16, stability=4, random_state=0)
     model.partial_fit(X[:200], y[:200]).learn_one(X[200], float(y[200]))
-    pipeline: Any = model._learned.pipeline
+    pipeline: Any = model.ready()
     fast_row = pipeline._fast_row
     assert isinstance(fast_row, FastRow)
     kernel = fast_row.kernel

@@ -34,7 +34,7 @@ def begun(kind: str, n: int = 100) -> tuple[OKSPCA, Pipeline, Any]:
     """A model that has learned a block and, where it can, a row of its own."""
     make, y = KINDS[kind]
     model = make().partial_fit(X[:n], y[:n]).learn_one(X[n], y[n].item())
-    return model, model._ready(), y
+    return model, model.ready(), y
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -117,7 +117,7 @@ def test_waiting_rows_are_folded_once_for_all_questions(monkeypatch: pytest.Monk
 def test_arrays_that_cannot_be_written_are_replaced_before_a_row_is_learned() -> None:
     model, _, y = begun("number")
     twin: OKSPCA = pickle.loads(pickle.dumps(model))
-    state = twin._ready().state
+    state = twin.ready().state
     for array in (*state.moment.arrays, *state.input_standardizer.arrays):  # type: ignore[attr-defined]
         array.setflags(write=False)
     before = fingerprint(state)

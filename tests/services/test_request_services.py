@@ -154,7 +154,7 @@ def test_a_service_of_ones_own_sees_every_rank_one_change() -> None:
         2, solver=Counting(), standardize=None, input_map=IdentityMap(4), target_map=IdentityMap(2)
     )
     model.partial_fit(X, Y)
-    state = model._learned.pipeline.state.service_state  # type: ignore[union-attr]
+    state = model.ready().state.service_state
     assert state.changes == 30
     assert state.product == pytest.approx(model.moment_.arrays.sums.sum())
     plain = OKSPCA(2, standardize=None, input_map=IdentityMap(4), target_map=IdentityMap(2))
@@ -185,7 +185,7 @@ def test_a_block_wider_than_the_moment_is_served_exactly(n_classes: int) -> None
     for rows in np.array_split(np.arange(200), 20):
         answers = [m.partial_fit(X[rows], y[rows]).basis().vectors for m in (block, exact)]
         assert projector_distance(*answers) < 1e-12
-    state = block._learned.pipeline.state.service_state  # type: ignore[union-attr]
+    state = block.ready().state.service_state
     np.testing.assert_allclose(state.rows @ state.rows.T, np.eye(len(state.rows)), atol=1e-13)
 
 

@@ -47,9 +47,9 @@ def models() -> dict[str, OKSPCA]:
 
 def notes(model: OKSPCA) -> dict[str, Any]:
     """What a file holds, in numbers that can be read; written by `repr`, so exact."""
-    if model._learned.pipeline is None:
-        assert model._learned.pilot is not None
-        return {"rows": model.n_samples_seen_, "pilot": model._learned.pilot.X.tolist()}
+    assert model.learned is not None
+    if model.learned.pilot is not None:
+        return {"rows": model.n_samples_seen_, "pilot": model.learned.pilot.X.tolist()}
     arrays = model.moment_.arrays
     return {
         "rows": model.n_samples_seen_,
@@ -88,7 +88,7 @@ def test_sub_moments_of_an_earlier_version_go_on_being_filled_in_turn(version: i
     labels = np.array(["left", "right", "über"])[np.digitize(X[:, 1], [-0.4, 0.4])]
     model = OKSPCA.load(GOLDEN / f"v{version}-cached-labels.okspca")
     model.partial_fit(X[:37], labels[:37]).learn_one(X[40], labels[40])
-    assert model.stability().distance == pytest.approx(0.33790085162965, rel=1e-9)
+    assert model.estimate_stability().distance == pytest.approx(0.33790085162965, rel=1e-9)
 
 
 if __name__ == "__main__":

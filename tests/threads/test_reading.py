@@ -78,12 +78,12 @@ def test_a_snapshot_shares_no_sub_moments() -> None:
     y = RESPONSES["number"]
     model = OKSPCA(2, n_random_features=64, stability=4, random_state=0).partial_fit(X, y)
     model.learn_one(X[0], float(y[0]))  # from here on the groups are changed in place
-    snapshot = model._ready().snapshot()
+    snapshot = model.ready().snapshot()
     before = stability(snapshot)
     for x, target in zip(X, y.tolist(), strict=True):
         model.learn_one(x, target)
     assert stability(snapshot) == before
-    assert model.stability() != before
+    assert model.estimate_stability() != before
 
 
 class Halves:

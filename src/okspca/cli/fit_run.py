@@ -17,6 +17,7 @@ from okspca.cli.options import REMEDY
 from okspca.cli.stopping import stop
 from okspca.errors import DataError, StateError
 from okspca.estimators import OKSPCA
+from okspca.estimators.building import n_input_features
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.saving import load_model, save_model
 from okspca.files import fitting, readers
@@ -99,7 +100,7 @@ class FitRun:
         encodings = encodings_of(first, names, one_hot, dates)
         fresh = StreamRecord(self.inputs, self.target, names, self.missing, encodings=encodings)
         if self.evaluate:
-            sizes = self.model._n_input_features(), len(input_names(names, encodings))
+            sizes = n_input_features(self.model), len(input_names(names, encodings))
             fresh = fresh._replace(evaluation=Evaluation.start(*sizes))
         self.record = self.record or fresh
         if not self.record.reads_as(fresh):

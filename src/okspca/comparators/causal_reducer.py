@@ -73,7 +73,11 @@ class CausalReducer(
     BaseEstimator,  # type: ignore[misc]
     ABC,
 ):
-    """Base of the comparators; see :class:`~okspca.estimators.CIPLS` for the parameters."""
+    """Base of the comparators; see :class:`~okspca.comparators.CIPLS` for the parameters.
+
+    A subclass says how to begin (:meth:`start`), how to learn (:meth:`scan`) and how to embed
+    (:meth:`projection`, :meth:`width`); checks, features and copies are made here.
+    """
 
     #: Whether learning needs a response.
     supervised: ClassVar[bool] = False
@@ -84,25 +88,35 @@ class CausalReducer(
     variance_floor: str | float
     input_map: FeatureMap | None
     random_state: int | RandomState | None
-    _learned: Learned
+    _learned: Learned | None = None
+
+    @property
+    def learned(self) -> Learned | None:
+        """Everything that was learned, as one record; None before the first row."""
+        return self._learned
+
+    @learned.setter
+    def learned(self, record: Learned) -> None:
+        """Replace what was learned."""
+        self._learned = record
 
     @abstractmethod
-    def _start(self, n_features: int) -> Any:
+    def start(self, n_features: int) -> Any:
         """Make the state for rows of so many features."""
 
     @abstractmethod
-    def _scan(self, state: Any, Phi: Floats, y: Floats) -> None:
+    def scan(self, state: Any, Phi: Floats, y: Floats) -> None:
         """Learn rows in order, changing the arrays of the state in place."""
 
     @abstractmethod
-    def _projection(self, state: Any) -> Projection:
+    def projection(self, state: Any) -> Projection:
         """Return what embeds features with the present state."""
 
     @abstractmethod
-    def _width(self, n_features: int) -> int:
+    def width(self, n_features: int) -> int:
         """Number of columns of an embedding."""
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Raise for a parameter whose value cannot be used."""
         if self.n_random_features is not None and not is_count(self.n_random_features):
             reject("n_random_features", self.n_random_features, "a positive whole number or None")
@@ -147,7 +161,7 @@ class CausalReducer(
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether any rows were learned."""
-        return "_learned" in self.__dict__
+        return self._learned is not None
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn whether y is required."""
@@ -159,30 +173,31 @@ class CausalReducer(
     def _n_features_out(self) -> int:
         """Number of columns of an embedding."""
         front = self._fitted("the number of output features").front
-        return self._width(front.input_map.n_features)
+        return self.width(front.input_map.n_features)
 
     def _fitted(self, name: str) -> Learned:
         """Return what was learned, or raise as an attribute that does not exist yet would."""
-        if not self.__sklearn_is_fitted__():
+        if self._learned is None:
             message = f"{name} exists only after rows were learned."
             raise AttributeError(message)
         return self._learned
 
-    def _working_copy(self, n_inputs: int, *, fresh: bool) -> tuple[FrontEnd, Any]:
-        """Return a front end and a state to learn on: new ones, or copies of those in use."""
-        if not fresh:
-            return self._learned.front.copy(), _copied_state(self._learned.state)
+    def working_copy(self, n_inputs: int, *, fresh: bool) -> Learned:
+        """Return what can be learned on: empty parts, or copies of those in use."""
+        if self._learned is not None and not fresh:
+            front, state, n_rows = self._learned
+            return Learned(front.copy(), _copied_state(state), n_rows)
         front = self._front_end(n_inputs)
-        return front, self._start(front.input_map.n_features)
+        return Learned(front, self.start(front.input_map.n_features), 0)
 
-    def _checked(self, X: Any, *, reset: bool) -> Floats:
+    def checked(self, X: Any, *, reset: bool) -> Floats:
         """scikit-learn's checks, and ours, of the inputs."""
         checks = {"dtype": np.float64, "ensure_all_finite": False}
         checked: Floats = validated(self, X, reset=reset, **checks)
         check_values(checked, "X")
         return checked
 
-    def _response(self, y: Any, n_rows: int) -> Floats:
+    def response(self, y: Any, n_rows: int) -> Floats:
         """Return one number per row; zeros where the method takes no response."""
         if not self.supervised:
             return np.zeros((n_rows, 1))
@@ -242,30 +257,30 @@ def learn_jointly(
     """
     for reducer in reducers:
         if fresh:
-            reducer._check_parameters()
-        checked = reducer._checked(X, reset=fresh)
+            reducer.check_parameters()
+        checked = reducer.checked(X, reset=fresh)
     n_rows, n_inputs = checked.shape
-    numbers = [r._response(y, n_rows) for r, y in zip(reducers, responses, strict=True)]
-    copies = [reducer._working_copy(n_inputs, fresh=fresh) for reducer in reducers]
-    shared = copies[0][0]
+    numbers = [r.response(y, n_rows) for r, y in zip(reducers, responses, strict=True)]
+    copies = [reducer.working_copy(n_inputs, fresh=fresh) for reducer in reducers]
+    shared = copies[0].front
     for start in range(0, n_rows, CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
         Phi = shared.scan(checked[rows])
-        for reducer, y, (front, state) in zip(reducers, numbers, copies, strict=True):
-            reducer._scan(state, Phi, front.scan_response(y[rows]))
-    for reducer, (front, state) in zip(reducers, copies, strict=True):
-        before = 0 if fresh else reducer._learned.n_rows
+        for reducer, y, (front, state, _) in zip(reducers, numbers, copies, strict=True):
+            reducer.scan(state, Phi, front.scan_response(y[rows]))
+    for reducer, (front, state, before) in zip(reducers, copies, strict=True):
         own = FrontEnd(shared.inputs, shared.input_map, front.targets)
-        reducer._learned = Learned(own, state, before + n_rows)
+        reducer.learned = Learned(own, state, before + n_rows)
     return reducers
 
 
 def embed_jointly(reducers: Sequence[CausalReducer], X: Any) -> Floats:
     """Embed rows by reducers that learned jointly; their columns side by side."""
-    checked = reducers[0]._checked(X, reset=False)
-    learned = [reducer._learned for reducer in reducers]
-    front, width = learned[0].front, reducers[0]._n_features_out
-    projections = [r._projection(own.state) for r, own in zip(reducers, learned, strict=True)]
+    checked = reducers[0].checked(X, reset=False)
+    learned = [own for reducer in reducers if (own := reducer.learned) is not None]
+    front = learned[0].front
+    width = reducers[0].width(front.input_map.n_features)
+    projections = [r.projection(own.state) for r, own in zip(reducers, learned, strict=True)]
     out = np.empty((checked.shape[0], width * len(reducers)))
     for start in range(0, checked.shape[0], CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)

@@ -111,25 +111,30 @@ class CCIPCA(CausalReducer):
         norms: Floats = np.linalg.norm(self._fitted("explained_variance_").state.vectors, axis=1)
         return norms
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Raise for a parameter whose value cannot be used."""
+        super().check_parameters()
         check_count(n_components=self.n_components)
         check_positive(tolerance=self.tolerance)
         if not (isinstance(plain(self.amnesic), int | float) and self.amnesic >= 0.0):
             reject("amnesic", self.amnesic, "a number of at least 0")
 
-    def _start(self, n_features: int) -> CCIPCAArrays:
+    def start(self, n_features: int) -> CCIPCAArrays:
+        """Make the state for rows of so many features."""
         vectors = np.zeros((int(self.n_components), n_features))
         return CCIPCAArrays(np.zeros(n_features), vectors, np.zeros(1))
 
-    def _scan(self, state: CCIPCAArrays, Phi: Floats, y: Floats) -> None:
+    def scan(self, state: CCIPCAArrays, Phi: Floats, y: Floats) -> None:
+        """Learn rows in order, changing the arrays of the state in place."""
         _learn_rows(state, Phi, float(self.amnesic), float(self.tolerance))
 
-    def _projection(self, state: CCIPCAArrays) -> Projection:
+    def projection(self, state: CCIPCAArrays) -> Projection:
+        """Return what embeds features with the present state."""
         directions = _directions(state)
         return lambda Phi: (Phi - state.mean) @ directions.T
 
-    def _width(self, n_features: int) -> int:
+    def width(self, n_features: int) -> int:
+        """Number of columns of an embedding."""
         return int(self.n_components)
 
 

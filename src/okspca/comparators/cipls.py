@@ -151,8 +151,9 @@ class CIPLS(CausalReducer):
         """Mean of the features learned."""
         return self._fitted("mean_").state.mean.copy()
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Raise for a parameter whose value cannot be used."""
+        super().check_parameters()
         check_count(n_components=self.n_components)
         check_positive(tolerance=self.tolerance)
         if self.overflow not in ("rescale", "freeze"):
@@ -160,7 +161,8 @@ class CIPLS(CausalReducer):
         if self.loadings not in ("before", "own"):
             reject("loadings", self.loadings, "'before' or 'own'")
 
-    def _start(self, n_features: int) -> CIPLSArrays:
+    def start(self, n_features: int) -> CIPLSArrays:
+        """Make the state for rows of so many features."""
         k = int(self.n_components)
         return CIPLSArrays(
             np.zeros(n_features),
@@ -171,18 +173,21 @@ class CIPLS(CausalReducer):
             np.zeros(2),
         )
 
-    def _scan(self, state: CIPLSArrays, Phi: Floats, y: Floats) -> None:
+    def scan(self, state: CIPLSArrays, Phi: Floats, y: Floats) -> None:
+        """Learn rows in order, changing the arrays of the state in place."""
         freeze, own = self.overflow == "freeze", self.loadings == "own"
         _learn_rows(state, Phi, y, float(self.tolerance), freeze, own)
 
-    def _projection(self, state: CIPLSArrays) -> Projection:
+    def projection(self, state: CIPLSArrays) -> Projection:
+        """Return what embeds features with the present state."""
         directions = _directions(state, self.tolerance)
         return lambda Phi: (Phi - state.mean) @ directions.T
 
     def _scales_response(self) -> bool:
         return self.standardize_target
 
-    def _width(self, n_features: int) -> int:
+    def width(self, n_features: int) -> int:
+        """Number of columns of an embedding."""
         return int(self.n_components)
 
 

@@ -101,7 +101,7 @@ class OneVsRestReducer(
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether any rows were learned."""
-        return "reducers_" in self.__dict__
+        return hasattr(self, "reducers_")
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that y is required."""

@@ -60,14 +60,17 @@ class Unreduced(CausalReducer):
         self.input_map = input_map
         self.random_state = random_state
 
-    def _start(self, n_features: int) -> NoArrays:
+    def start(self, n_features: int) -> NoArrays:
+        """Make the state for rows of so many features."""
         return NoArrays()
 
-    def _scan(self, state: NoArrays, Phi: Floats, y: Floats) -> None:
-        pass
+    def scan(self, state: NoArrays, Phi: Floats, y: Floats) -> None:
+        """Learn rows in order, changing the arrays of the state in place."""
 
-    def _projection(self, state: NoArrays) -> Projection:
+    def projection(self, state: NoArrays) -> Projection:
+        """Return what embeds features with the present state."""
         return np.array
 
-    def _width(self, n_features: int) -> int:
+    def width(self, n_features: int) -> int:
+        """Number of columns of an embedding."""
         return n_features

@@ -80,7 +80,7 @@ class Stability:
     >>> from okspca import OKSPCA
     >>> X = np.random.RandomState(0).normal(size=(4000, 3))
     >>> model = OKSPCA(2, n_random_features=32, stability=8, random_state=0)
-    >>> stability = model.fit(X, np.sin(X[:, 0])).stability()
+    >>> stability = model.fit(X, np.sin(X[:, 0])).estimate_stability()
     >>> low, high = stability.interval
     >>> 0.0 < low < stability.distance < high, stability.recommended_rank > 0
     (True, True)

@@ -84,7 +84,9 @@ def embed(kind: type[OKSPCA], state: bytes, X: Any) -> Floats:
     """Embed rows with a state; what engines run on their workers."""
     model = kind.from_bytes(state)
     model.set_output(transform="default")
-    return np.asarray(model.transform(X)) if n_rows(X) else np.empty((0, model._n_features_out))
+    if not n_rows(X):
+        return np.empty((0, len(embedding_names(model))))
+    return np.asarray(model.transform(X))
 
 
 def with_embedding(model: OKSPCA, frame: Any, columns: Sequence[str] | None = None) -> Any:

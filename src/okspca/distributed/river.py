@@ -13,6 +13,7 @@ from river.base import MiniBatchSupervisedTransformer, SupervisedTransformer
 
 from okspca.distributed.named import NamedFeatures
 from okspca.estimators import OKSPCA
+from okspca.estimators.learned import Columns
 from okspca.numerics.arrays import Floats
 from okspca.standardize import NoStandardizer
 
@@ -146,5 +147,7 @@ class RiverOKSPCA(SupervisedTransformer, MiniBatchSupervisedTransformer):  # typ
 def _grow(model: OKSPCA, features: NamedFeatures) -> None:
     """Give the model the map with columns for new features; what it has learned stays exact."""
     model.input_map = features.map()
-    model._ready().widen_inputs(model.input_map)
-    model.n_features_in_ = model.input_map.n_inputs
+    model.ready().widen_inputs(model.input_map)
+    assert model.learned is not None
+    columns = Columns(model.input_map.n_inputs, None)
+    model.learned = model.learned._replace(columns=columns)

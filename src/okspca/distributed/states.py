@@ -17,7 +17,7 @@ from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
 from okspca.estimators.data import sound
-from okspca.estimators.learned import Learned
+from okspca.estimators.learned import Record
 from okspca.estimators.parameters import check_parameters
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
@@ -59,7 +59,7 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     if state.standardize == "causal":
         state.standardize = "frozen"
     check_can_be_sharded(state)
-    inputs, intake = survey.known()
+    inputs, columns, intake = survey.known()
     recipe = clone(state)
     if state.standardize == "frozen":
         recipe.input_standardizer = state.input_standardizer or freeze(inputs)
@@ -73,10 +73,7 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
         message = "bandwidth='median' looks at first rows; give them as pilot=(X, y)."
         raise ValueError(message)
     rows = _pilot(survey, pilot if looks_at_rows else None)
-    state.n_features_in_ = survey.n_features_in_
-    if hasattr(survey.probe, "feature_names_in_"):
-        state.feature_names_in_ = survey.feature_names_in_
-    state._learned = Learned(intake, build(recipe, rows, intake.labels), None)
+    state.learned = Record(columns, intake, build(recipe, rows, intake.labels), None)
     return state
 
 

@@ -13,8 +13,9 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.building import resolve_service, variance_rule
 from okspca.estimators.data import check_values, validated
 from okspca.estimators.intake import Intake
+from okspca.estimators.learned import Columns, Record, names_of
 from okspca.estimators.pooling import check_schema
-from okspca.estimators.saving import read_intake, read_names, write_intake
+from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.standardize import CausalStandardizer
 from okspca.standardize.sparse import SparseStandardizer
@@ -51,7 +52,7 @@ class Survey:
     """
 
     def __init__(self, model: OKSPCA) -> None:
-        #: Knows the schema: number and names of the inputs.
+        #: Its settings are looked at, and it knows the schema once rows were seen.
         self.probe = clone(model)
         self._intake = Intake(model.task)
         self._intake.service = resolve_service(model.solver)
@@ -70,6 +71,15 @@ class Survey:
         return None if labels is None else sorted(labels.classes)
 
     @property
+    def schema(self) -> Record:
+        """The columns and the target, as a record of nothing learned; raise where none was seen."""
+        if self.probe.learned is None:
+            message = "The survey has seen no rows; add some before a state is made of it."
+            raise NotReadyError(message)
+        found: Record = self.probe.learned
+        return found
+
+    @property
     def n_features_in_(self) -> int:
         """Number of inputs."""
         return int(self.probe.n_features_in_)
@@ -81,7 +91,9 @@ class Survey:
 
     def add(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Look at a block of any size; it is taken whole or refused whole."""
-        validated(self.probe, X, reset=self.inputs is None, skip_check_array=True)
+        names = names_of(X) if self.inputs is None else None
+        if self.inputs is not None:
+            validated(self.probe, X, reset=False, skip_check_array=True)
         checked = validated(self.probe, X, reset=None, ensure_all_finite=False)
         check_values(checked, "X")
         check_sparse_rows(self.probe, None, checked)
@@ -92,6 +104,7 @@ class Survey:
             raise DataError(message)
         rows = self._intake.commit(self._intake.admit(checked, y, sample_weight, None))
         if self.inputs is None:
+            self._note(Columns(checked.shape[1], names))
             rule = variance_rule(self.probe.variance_floor)
             made = SparseStandardizer if issparse(rows.X) else CausalStandardizer
             self.inputs = made(rows.X.shape[1], rule)
@@ -115,7 +128,7 @@ class Survey:
         if self.inputs is None:
             self.__dict__.update(copy.deepcopy(other.__dict__))
             return self
-        check_schema(self, other, (self._intake, other._intake))
+        check_schema(self.schema, other.schema)
         if type(self.inputs) is not type(other.inputs):
             message = "The surveys differ in their schema: one saw sparse rows, the other dense."
             raise MergeError(message)
@@ -126,12 +139,11 @@ class Survey:
             self._intake.labels = self._intake.labels.with_classes(other._intake.labels.classes)
         return self
 
-    def known(self) -> tuple[Inputs, Intake]:
+    def known(self) -> tuple[Inputs, Columns, Intake]:
         """What was found about the inputs and the target; raise where nothing was seen."""
-        if self.inputs is None:
-            message = "The survey has seen no rows; add some before a state is made of it."
-            raise NotReadyError(message)
-        return self.inputs, copy.deepcopy(self._intake)
+        columns = self.schema.columns
+        assert self.inputs is not None
+        return self.inputs, columns, copy.deepcopy(self._intake)
 
     def to_bytes(self) -> bytes:
         """Return the survey in the container that models use."""
@@ -142,8 +154,7 @@ class Survey:
             sink.put("seen", None)
             return pack(sink.content())
         seen = sink.inside("seen")
-        names = getattr(self.probe, "feature_names_in_", None)
-        seen.put("feature_names_in", None if names is None else [str(name) for name in names])
+        write_names(seen, self.schema.columns)
         write_intake(seen.inside("intake"), self._intake, self.probe.solver)
         write_standardizer(seen.inside("inputs"), self.inputs)
         if self.targets is not None:
@@ -161,17 +172,19 @@ class Survey:
         source.close_all()
         return survey
 
+    def _note(self, columns: Columns) -> None:
+        """Keep the schema of the rows where later ones are compared with it."""
+        self.probe.learned = Record(columns, self._intake, None, None)
+
     def _read(self, source: Source) -> None:
         """Read what was seen."""
         found = read_standardizer(source.inside("inputs"))
         self.inputs = (
             found if isinstance(found, Inputs) else source.refuse("inputs", "of no survey")
         )
-        self.probe.n_features_in_ = len(self.inputs.mean)
-        names = read_names(source, self.n_features_in_)
-        if names is not None:
-            self.probe.feature_names_in_ = names
+        columns = read_columns(source, len(self.inputs.mean))
         self._intake = read_intake(source.inside("intake"), self.probe.solver)
+        self._note(columns)
         if self._intake.labels is None:
             targets: Any = read_standardizer(source.inside("targets"))
             is_plain = isinstance(targets, CausalStandardizer)

@@ -95,6 +95,11 @@ def service_of(model: Any) -> Service[Any]:
     return ExactSnapshot()
 
 
+def n_input_features(model: Any) -> int:
+    """Number of input features of a model, known before its map is drawn."""
+    return int(model.n_random_features) if model.input_map is None else model.input_map.n_features
+
+
 def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
     """Raise where a part takes another number of columns than the data have, or not as many."""
     if model.relevance == "low-rank" and n_inputs > MOST_MIXED:
@@ -152,7 +157,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         n_components=model.n_components,
         seed=seeds[2],
         align=model.align,
-        stability=model.get_params(deep=False)["stability"],
+        stability=model.stability,
         window=model.window or 0,
     )
     return Pipeline(state)

@@ -1,11 +1,12 @@
-"""The attributes a fitted model shows; all are read from its pipeline when asked for."""
+"""The attributes a fitted model shows; all are read from one record when asked for."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from okspca.estimators.learned import SEARCH, Learned
+from okspca.estimators.learned import Names, Record
 from okspca.features import FeatureMap, OneHotMap
 from okspca.moments import Moment
 from okspca.numerics.arrays import Floats, copied
@@ -15,10 +16,43 @@ from okspca.standardize import Standardizer
 
 
 class FittedAttributes:
-    """What a model shows once it has learned: copies, as of one row or block."""
+    """The record of what a model has learned, and what it shows of it: copies, as of one row."""
 
     n_components: int
-    _learned: Learned
+    _learned: Record | None = None
+
+    @property
+    def learned(self) -> Record | None:
+        """Everything that was learned, as one record; None before the first row."""
+        return self._learned
+
+    @learned.setter
+    def learned(self, record: Record | None) -> None:
+        """Take over what was learned elsewhere."""
+        self._learned = record
+
+    def ready(self) -> Pipeline:
+        """Return the pipeline, or say what is missing."""
+        check_is_fitted(self)
+        return self._known("The pipeline").ready()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether any rows were learned."""
+        return self._learned is not None
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of inputs."""
+        return self._known("n_features_in_").columns.n
+
+    @property
+    def feature_names_in_(self) -> Names:
+        """Names of the inputs, where they have any."""
+        names = self._known("feature_names_in_").columns.names
+        if names is None:
+            message = "feature_names_in_ exists only where the inputs have names."
+            raise AttributeError(message)
+        return names
 
     @property
     def components_(self) -> Floats:
@@ -39,8 +73,7 @@ class FittedAttributes:
     @property
     def classes_(self) -> NDArray[Any]:
         """Classes in the order of the columns of the moment."""
-        learned: Learned | None = self.__dict__.get("_learned")
-        labels = None if learned is None else learned.labels
+        labels = None if self._learned is None else self._learned.labels
         if labels is None:
             message = "classes_ exists only after labels were learned."
             raise AttributeError(message)
@@ -49,20 +82,14 @@ class FittedAttributes:
     @property
     def task_(self) -> str:
         """What is learned: "classification" or "regression"."""
-        learned: Learned | None = self.__dict__.get("_learned")
-        if learned is None or learned.intake.task is None:
-            message = "task_ exists only after rows were learned."
-            raise AttributeError(message)
-        return learned.intake.task
+        task = self._known("task_").intake.task
+        assert task is not None
+        return task
 
     @property
     def n_samples_seen_(self) -> int:
         """Number of rows learned."""
-        learned: Learned | None = self.__dict__.get("_learned")
-        if learned is None:
-            message = "n_samples_seen_ exists only after rows were learned."
-            raise AttributeError(message)
-        return learned.n_rows
+        return self._known("n_samples_seen_").n_rows
 
     @property
     def input_map_(self) -> FeatureMap:
@@ -81,8 +108,7 @@ class FittedAttributes:
         The shares sum to one.  Where the rows told nothing (a constant response, a single class,
         constant inputs), all are zero, as the importances of a tree without a split are.
         """
-        learned: Learned | None = self.__dict__.get("_learned")
-        search = None if learned is None else learned.companion(SEARCH)
+        search = None if self._learned is None else self._learned.search
         found = None if search is None else search.relevance
         if found is None:
             message = (
@@ -104,12 +130,18 @@ class FittedAttributes:
 
     def _fitted(self, name: str) -> Pipeline:
         """Return the pipeline, or raise as an attribute that does not exist yet would."""
-        learned: Learned | None = self.__dict__.get("_learned")
-        pipeline = None if learned is None else learned.pipeline
+        pipeline = None if self._learned is None else self._learned.pipeline
         if pipeline is None:
             message = f"{name} exists only after enough rows were learned."
             raise AttributeError(message)
         return pipeline
+
+    def _known(self, name: str) -> Record:
+        """Return the record, or raise as an attribute that does not exist yet would."""
+        if self._learned is None:
+            message = f"{name} exists only after rows were learned."
+            raise AttributeError(message)
+        return self._learned
 
 
 def classes_of(labels: FeatureMap) -> NDArray[Any]:

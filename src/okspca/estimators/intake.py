@@ -49,7 +49,8 @@ class Intake:
     """What is known about the target so far: the task, the classes, the number of outputs."""
 
     def __init__(self, task: str) -> None:
-        self._declared = task
+        #: The task that was asked for; "auto" leaves it to the first block.
+        self.declared = task
         #: The service that must be able to serve the target; set before rows are admitted.
         self.service: Service[Any] = Exact()
         self.task: str | None = None
@@ -115,8 +116,8 @@ class Intake:
 
     def _task(self, y: Any) -> str:
         """Return the task: declared, or fixed by the first block, or told by the dtype."""
-        if self._declared != "auto":
-            return self._declared
+        if self.declared != "auto":
+            return self.declared
         told = task_of(y)
         if self.task == CLASSIFICATION and told == REGRESSION:
             message = (
@@ -148,7 +149,7 @@ class Intake:
         after = known | set(admitted.classes) | set(admitted.labels.values)
         self._check_service(labels=True, n_targets=len(after))
         newly_many = len(after) > MANY_CLASSES >= len(known)
-        if newly_many and self._declared == "auto" and dtype_kind in "iuO":
+        if newly_many and self.declared == "auto" and dtype_kind in "iuO":
             message = (
                 f"y holds {len(after)} different values, taken as class labels; "
                 "if they are quantities, use task='regression'."

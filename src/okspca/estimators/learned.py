@@ -2,16 +2,50 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from okspca.errors import NotReadyError, StateError
 from okspca.estimators.building import Rows
+from okspca.estimators.data import validated
 from okspca.estimators.intake import Intake
+from okspca.estimators.prequential import PrequentialScore
+from okspca.estimators.relevance_search import RelevanceSearch
 from okspca.features import FeatureMap
+from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.pipeline import Pipeline
 
 #: Names of the companions of a pipeline.
 SEARCH, SCORE = "search", "score"
+Names = NDArray[np.object_]
 
 
-class Learned(NamedTuple):
+class Columns(NamedTuple):
+    """The inputs: how many there are, and their names where they have any."""
+
+    n: int
+    names: Names | None
+
+    @property
+    def listed(self) -> list[Any]:
+        """The names as a list; empty where there are none."""
+        return [] if self.names is None else self.names.tolist()
+
+    def are_plain_in(self, X: Any) -> bool:
+        """Whether X needs no conversion and, having no names to compare, no check of them."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.flags.c_contiguous
+            and X.ndim == 2
+            and X.size > 0
+            and X.shape[1] == self.n
+            and self.names is None
+        )
+
+
+class Record(NamedTuple):
     """All an estimator has learned; it is replaced as a whole, so nobody reads half of a change.
 
     What must keep step with single rows (a search for the inputs that matter, a score) stands in
@@ -19,6 +53,8 @@ class Learned(NamedTuple):
 
     Attributes
     ----------
+    columns : Columns
+        The inputs.
     intake : Intake
         What is known about the target.
     pipeline : Pipeline or None
@@ -27,6 +63,7 @@ class Learned(NamedTuple):
         Rows that are held back until the pipeline can be built.
     """
 
+    columns: Columns
     intake: Intake
     pipeline: Pipeline | None
     pilot: Rows | None
@@ -45,8 +82,52 @@ class Learned(NamedTuple):
             return self.intake.labels
         return self.pipeline.read_as_is(lambda state: state.target_map)
 
-    def companion(self, name: str) -> Any:
+    @property
+    def search(self) -> RelevanceSearch | None:
+        """The search for the inputs that matter; None where there is none."""
+        found: RelevanceSearch | None = self._companion(SEARCH)
+        return found
+
+    @property
+    def score(self) -> PrequentialScore | None:
+        """Sums over the rows that were predicted before they were learned; None without any."""
+        found: PrequentialScore | None = self._companion(SCORE)
+        return found
+
+    def ready(self) -> Pipeline:
+        """Return the pipeline, or say what is missing."""
+        if self.pipeline is None:
+            message = (
+                f"{self.n_rows} of the {MEDIAN_ROWS} rows that bandwidth='median' or "
+                "standardize='frozen' needs were seen; learn more rows, call fit, or give "
+                "a bandwidth in numbers or a ready-made standardiser instead."
+            )
+            raise NotReadyError(message)
+        return self.pipeline
+
+    def _companion(self, name: str) -> Any:
         """Return what accompanies the pipeline under a name; None where there is none."""
         if self.pipeline is None:
             return None
         return self.pipeline.read_as_is(lambda state: state.companions.get(name))
+
+
+def names_of(X: Any) -> Names | None:
+    """Names of the columns of a frame, as scikit-learn finds them; None where X has none."""
+    probe = BaseEstimator()
+    validated(probe, X, reset=True, skip_check_array=True)
+    found: Names | None = getattr(probe, "feature_names_in_", None)
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    """Refuse the record of earlier versions, which is the first thing their pickles ask for."""
+    if name == "Learned":
+        message = (
+            "This pickle was made by an earlier version of okspca, and pickles do not outlive "
+            "their version: load it with that version, and use save, whose files all later ones "
+            "load."
+        )
+        raise StateError(message)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

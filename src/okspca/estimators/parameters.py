@@ -61,10 +61,9 @@ def check_parameters(model: Any) -> None:
         reject("forgetting", model.forgetting, "a number above 0 and at most 1")
     _check_objective(model)
     _check_window(model)
-    groups = model.get_params(deep=False)["stability"]
-    if not isinstance(groups, numbers.Integral) or int(groups) not in GROUPS:
+    if not isinstance(model.stability, numbers.Integral) or int(model.stability) not in GROUPS:
         even = f"0 (off) or an even whole number from {GROUPS[1]} to {GROUPS[-1]}"
-        reject("stability", groups, even)
+        reject("stability", model.stability, even)
     for name in ("align", "compress", "forget_standardizers", "prequential"):
         value = getattr(model, name, False)
         if not isinstance(value, bool | np.bool_):
@@ -79,7 +78,7 @@ def check_size(model: Any, n_inputs: int, n_outputs: int) -> None:
     if model.input_map is not None:
         D = int(model.input_map.n_features)
         what = f"input_map with {D} features"
-    groups = int(model.get_params(deep=False)["stability"])
+    groups = int(model.stability)
     # The map, the basis, and at least one row of the moment and of each of its groups.
     numbers = D * (n_inputs + 1 + int(model.n_components) + 1 + groups)
     if model.objective == "whitened":
@@ -128,9 +127,8 @@ def _check_window(model: Any) -> None:
         reject("window", model.window, f"None or a whole number of at least {N_BLOCKS}")
     if model.forgetting != 1.0:
         reject("forgetting", model.forgetting, "1 where a window is given")
-    stability = model.get_params(deep=False)["stability"]
-    if stability:
-        reject("stability", stability, "0 where a window is given")
+    if model.stability:
+        reject("stability", model.stability, "0 where a window is given")
 
 
 def check_width(n_components: int, n_features: int) -> None:

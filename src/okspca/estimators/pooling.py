@@ -5,10 +5,18 @@ Three things are compared: the *schema* (number and names of inputs, task, kind 
 the *maps* and standardisers by their content.
 """
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 from okspca.errors import MergeError
+from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
+from okspca.estimators.learned import SEARCH, Record
+from okspca.estimators.relevance_search import is_searching
+from okspca.features import OneHotMap
+from okspca.pipeline import Pipeline, PipelineState
+from okspca.pipeline.merging import check_merge, merge
 
 #: Parameters that decide what is summed or what is answered.  How rows are standardised and mapped
 #: is compared by content, and how a moment is stored (``compress``) may differ.
@@ -23,25 +31,55 @@ COMPARED = (
 )
 
 
-def check_same_kind(mine: Any, theirs: Any, intakes: tuple[Intake, Intake]) -> None:
+def pooled_record(
+    model: FittedAttributes,
+    other: FittedAttributes,
+    companions: Callable[[PipelineState, PipelineState], dict[str, Any]],
+) -> Record:
+    """Pool what two models have learned; neither changes.
+
+    ``companions`` says what two pooled pipelines are accompanied by.
+    """
+    mine, theirs = model.ready().state, other.ready().snapshot()
+    if any(is_searching(state.companions.get(SEARCH)) for state in (mine, theirs)):
+        message = (
+            "A model is still finding out which inputs matter; pool models that share "
+            "an input_map, with relevance=None."
+        )
+        raise MergeError(message)
+    record, their_record = model.learned, other.learned
+    assert record is not None
+    assert their_record is not None
+    check_same_kind(model, other, (record, their_record))
+    check_merge(mine, theirs)
+    pooled = copy.deepcopy(mine)
+    merge(pooled, theirs)
+    pooled.companions = {**pooled.companions, **companions(mine, theirs)}
+    intake = copy.copy(record.intake)
+    if isinstance(pooled.target_map, OneHotMap):
+        intake.labels = pooled.target_map
+    return record._replace(intake=intake, pipeline=Pipeline(pooled), pilot=None)
+
+
+def check_same_kind(mine: Any, theirs: Any, records: tuple[Record, Record]) -> None:
     """Raise where the schema or a parameter of two models differs."""
     if type(mine) is not type(theirs):
         raise _refusal("estimator", type(mine).__name__, type(theirs).__name__)
-    check_schema(mine, theirs, intakes)
+    check_schema(*records)
     for name in COMPARED:
         here, there = getattr(mine, name), getattr(theirs, name)
         if here != there:
             raise _refusal(f"parameter {name}", here, there)
 
 
-def check_schema(mine: Any, theirs: Any, intakes: tuple[Intake, Intake]) -> None:
+def check_schema(mine: Record, theirs: Record) -> None:
     """Raise where two models, or surveys, are about other columns or another kind of target."""
-    if mine.n_features_in_ != theirs.n_features_in_:
-        raise _refusal("schema", f"{mine.n_features_in_} inputs", f"{theirs.n_features_in_}")
-    here, there = (list(getattr(model, "feature_names_in_", ())) for model in (mine, theirs))
+    if mine.columns.n != theirs.columns.n:
+        raise _refusal("schema", f"{mine.columns.n} inputs", f"{theirs.columns.n}")
+    here, there = (record.columns.listed for record in (mine, theirs))
     if here != there:
         raise _refusal("schema (feature names)", here or "none", there or "none")
-    named = [_target_of(intake) for intake in intakes]
+    named = [_target_of(record.intake) for record in (mine, theirs)]
     if named[0] != named[1]:
         raise _refusal("schema (task, kind of labels or number of outputs)", *named)
 

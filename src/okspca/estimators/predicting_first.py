@@ -4,7 +4,7 @@ from functools import reduce
 from typing import Any, TypeGuard
 
 from okspca.estimators.building import Rows
-from okspca.estimators.learned import SCORE, Learned
+from okspca.estimators.learned import SCORE, Record
 from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.prequential import PrequentialScore
 from okspca.numerics.arrays import Floats
@@ -19,8 +19,7 @@ class PredictingFirst(OKSPCA):
     @property
     def prequential_score_(self) -> float:
         """Score of all blocks that were predicted before they were learned."""
-        learned: Learned | None = self.__dict__.get("_learned")
-        score = None if learned is None else learned.companion(SCORE)
+        score = None if self._learned is None else self._learned.score
         if score is None:
             message = (
                 "prequential_score_ exists with prequential=True, once a block was predicted "
@@ -40,7 +39,7 @@ class PredictingFirst(OKSPCA):
         """Whether nothing but the pipeline has to see a row."""
         return super()._is_lean(pipeline) and not self.prequential
 
-    def _run(self, learned: Learned, rows: Rows, **companions: Any) -> None:
+    def _run(self, learned: Record, rows: Rows, **companions: Any) -> None:
         """Predict admitted rows, then learn them."""
         pipeline = learned.pipeline
         if self.prequential and len(rows) and pipeline is not None:

@@ -27,8 +27,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from okspca.estimators.building import Rows
 from okspca.estimators.data import check_values
 from okspca.estimators.fitted import classes_of
+from okspca.estimators.learned import Record
 from okspca.estimators.missing import check_present
-from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
 from okspca.moments import WhitenedMoment
@@ -113,8 +113,6 @@ stability, random_state
     True
     """
 
-    _FIXED = frozenset(OKSPCA().get_params(deep=False))
-
     def __init__(
         self,
         n_components: int = 4,
@@ -156,7 +154,7 @@ stability, random_state
 
     def predict(self, X: ArrayLike) -> Floats:
         """Predict the response of rows."""
-        pipeline = self._ready()
+        pipeline = self.ready()
         values = pipeline.read(_regressor).of(self._checked_rows(pipeline, X))
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -197,8 +195,6 @@ forgetting, stability, random_state
     >>> model.predict_proba(X[:2]).sum(axis=1).round(6).tolist()
     [1.0, 1.0]
     """
-
-    _FIXED = frozenset(OKSPCA().get_params(deep=False))
 
     def __init__(
         self,
@@ -244,12 +240,14 @@ forgetting, stability, random_state
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class of rows."""
-        pipeline = self._ready()
+        pipeline = self.ready()
         found = pipeline.read(_classifier)
         values = found.of(self._checked_rows(pipeline, X))
         return found.classes[np.argmax(values, axis=1)]
 
-    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, whole: bool) -> Self:
+    def _learn(
+        self, learned: Record | None, X: Any, y: Any, extras: tuple[Any, Any], *, whole: bool
+    ) -> Self:
         """Admit a block, then learn it; only labels are admitted."""
         if y is not None:
             check_present(y, "y")
@@ -260,7 +258,7 @@ forgetting, stability, random_state
             if array.ndim == 2 and array.shape[1] == 1:
                 message = "A column-vector y was passed when a 1d array was expected."
                 warnings.warn(message, DataConversionWarning, stacklevel=3)
-        return super()._learn(X, y, classes, sample_weight, whole=whole)
+        return super()._learn(learned, X, y, extras, whole=whole)
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
         """Columns of the classes of rows, and whether they were predicted wrong."""
@@ -273,7 +271,7 @@ forgetting, stability, random_state
 
     def _discriminants(self, X: ArrayLike) -> Floats:
         """Linear discriminants of rows, one column per class."""
-        pipeline = self._ready()
+        pipeline = self.ready()
         return pipeline.read(_classifier).of(self._checked_rows(pipeline, X))
 
 

@@ -22,8 +22,8 @@ in their order.  After 4,096 rows the map is final, and the rows are let go.  So
 model is what one would have had with this map from the first row on, and memory is bounded.
 """
 
-import copy
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -87,23 +87,24 @@ class Data(NamedTuple):
         return int(LEARNED_SHARE * n)
 
 
+@dataclass(frozen=True, eq=False)
 class RelevanceSearch:
     """The rows kept so far, and what they told about the inputs.
 
+    A search never changes: learning rows gives another one.
+
     Parameters
     ----------
-    blank : PipelineState
-        The pipeline before its first row, with a map of cosine features.
-    low_rank : bool, default=False
-        Whether mixtures of inputs are looked for, rather than single ones.
-
-    Attributes
-    ----------
+    blank : PipelineState or None
+        The pipeline before its first row, with a map of cosine features; None once the map is
+        final.
+    scales : ndarray of shape (n_inputs,), or (n_inputs, n_inputs) where mixtures are looked for
+        What the frequencies of the map as drawn are multiplied by.
     relevance : ndarray of shape (n_inputs,) or None
         Mean squared gradients, as of the last test; None before the first, zero where the rows told
         nothing.
-    scales : ndarray of shape (n_inputs,), or (n_inputs, n_inputs) with `low_rank`
-        What the frequencies of the map as drawn are multiplied by.
+    held : tuple of Rows
+        The rows kept.
 
     Examples
     --------
@@ -115,12 +116,16 @@ class RelevanceSearch:
     True
     """
 
-    def __init__(self, blank: PipelineState, *, low_rank: bool = False) -> None:
-        self.blank: PipelineState | None = blank
-        self.held: tuple[Rows, ...] = ()
-        self.relevance: Floats | None = None
+    blank: PipelineState | None
+    scales: Floats
+    relevance: Floats | None = None
+    held: tuple[Rows, ...] = ()
+
+    @classmethod
+    def start(cls, blank: PipelineState, *, low_rank: bool = False) -> Self:
+        """Begin a search: for single inputs that matter, or for mixtures of them."""
         n_inputs = blank.input_map.n_inputs
-        self.scales = np.eye(n_inputs) if low_rank else np.ones(n_inputs)
+        return cls(blank, np.eye(n_inputs) if low_rank else np.ones(n_inputs))
 
     @property
     def is_final(self) -> bool:
@@ -147,38 +152,34 @@ class RelevanceSearch:
     ) -> Pipeline:
         """Learn rows, testing the map where that is due; return the pipeline to go on with.
 
-        A search never changes: the one after these rows accompanies the pipeline returned.  That is
-        the pipeline given, unless the map was tested; where it raises, nothing has changed.  All
-        else is as for :meth:`Pipeline.run`.
+        The search after these rows accompanies the pipeline returned.  That is the pipeline given,
+        unless the map was tested; where it raises, nothing has changed.  All else is as for
+        :meth:`Pipeline.run`.
         """
         before, search = self.n_held, self
         due = [time - before for time in self.times if before < time <= before + len(rows)]
         start = 0
         for stop in () if self.is_final else due:
             piece = rows.between(start, stop)
-            pipeline, search = search._tested(pipeline.twin(), piece, target_map)
+            pipeline, search = search.tested(pipeline.twin(), piece, target_map)
             start = stop
         rest = rows.between(start, len(rows))
-        beside = {**companions, "target_map": target_map, "search": search._holding(rest)}
+        beside = {**companions, "target_map": target_map, "search": search.holding(rest)}
         pipeline.run(rest.X, rest.Y, rest.weights, **beside)
         return pipeline
 
-    def _holding(self, rows: Rows) -> Self:
+    def holding(self, rows: Rows) -> Self:
         """Return the search that keeps these rows too, as long as any are kept."""
-        return self if self.is_final or not len(rows) else self._with(held=(*self.held, rows))
+        if self.is_final or not len(rows):
+            return self
+        return replace(self, held=(*self.held, rows))
 
-    def _with(self, **changes: Any) -> Self:
-        """Return a copy with some attributes replaced."""
-        changed = copy.copy(self)
-        changed.__dict__.update(changes)
-        return changed
-
-    def _tested(
+    def tested(
         self, pipeline: Pipeline, rows: Rows, target_map: FeatureMap | None
     ) -> tuple[Pipeline, Self]:
         """Learn rows after the last of which the map is tested."""
         assert self.blank is not None
-        kept, *more = self._holding(rows).held
+        kept, *more = self.holding(rows).held
         for block in more:
             kept = kept.followed_by(block)
         blank = self.blank.twin()
@@ -191,10 +192,15 @@ class RelevanceSearch:
             blank.input_map = rescaled(_base(self.blank), scales)
             pipeline = Pipeline(blank)
             pipeline.run(kept.X, kept.Y, kept.weights)
-        after = self._with(scales=scales, relevance=found, held=(kept,))
+        after = replace(self, scales=scales, relevance=found, held=(kept,))
         if len(kept) >= TIMES[-1]:
-            after = after._with(blank=None, held=())
+            after = replace(after, blank=None, held=())
         return pipeline, after
+
+
+def is_searching(search: RelevanceSearch | None) -> bool:
+    """Whether rows are still kept to find out which inputs matter."""
+    return search is not None and not search.is_final
 
 
 def times(n_inputs: int) -> tuple[int, ...]:

@@ -65,8 +65,7 @@ def before_learning(
 
     What is too large to be summed is refused here, so that nothing can fail once it is learned.
     """
-    learned = model.__dict__.get("_learned")
-    pipeline = None if learned is None else learned.pipeline
+    pipeline = None if model.learned is None else model.learned.pipeline
     if pipeline is None:
         return None
     inputs = pipeline.state.input_standardizer.transform(X)

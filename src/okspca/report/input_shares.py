@@ -33,7 +33,7 @@ def relevance(model: OKSPCA, X: Floats) -> Floats:
     >>> int(relevance(model, X)[0].argmax())
     1
     """
-    standardizer, _, U = model._ready().read(embedding)
+    standardizer, _, U = model.ready().read(embedding)
     feature_map = model.input_map_
     squares = np.zeros((U.shape[1], X.shape[1]))
     for begin in range(0, len(X), CHUNK):

@@ -7,6 +7,7 @@ from typing import Any
 from okspca.basis import Basis
 from okspca.errors import NotReadyError
 from okspca.estimators import OKSPCA
+from okspca.estimators.learned import Record
 from okspca.estimators.saving import load_model
 from okspca.files.evaluating import scores
 from okspca.state.container import VERSION, unpack
@@ -30,8 +31,8 @@ def inspect(path: Path) -> dict[str, Any]:
         },
         "rows": 0,
     }
-    if model.__sklearn_is_fitted__():
-        told |= _learned(model)
+    if model.learned is not None:
+        told |= _learned(model, model.learned)
     if stream is not None:
         told["stream"] = _plain(stream)
         classes = told.get("classes") is not None
@@ -53,9 +54,9 @@ def _plain(stream: StreamRecord) -> dict[str, Any]:
     return told
 
 
-def _learned(model: OKSPCA) -> dict[str, Any]:
+def _learned(model: OKSPCA, record: Record) -> dict[str, Any]:
     """Describe what was learned."""
-    intake, pipeline, _ = model._learned
+    intake, pipeline = record.intake, record.pipeline
     told: dict[str, Any] = {
         "rows": model.n_samples_seen_,
         "inputs": model.n_features_in_,

@@ -58,7 +58,7 @@ class Portrait(NamedTuple):
 
     def spectrum(self) -> Floats:
         """All singular values of the moment."""
-        return self.model._ready().read(_spectrum)
+        return self.model.ready().read(_spectrum)
 
 
 def open_portrait(path: Path, inputs: list[str], reading: Reading, most_rows: int) -> Portrait:

@@ -40,7 +40,7 @@ def compare_halves(cell: dict[str, Any]) -> list[Row]:
         ).partial_fit(X[rows], y[rows])
         for rows in (order[:n], order[n : 2 * n])
     ]
-    estimates = [float(half.stability().distance or 0.0) for half in halves]
+    estimates = [float(half.estimate_stability().distance or 0.0) for half in halves]
     apart = projector_distance(*(half.basis().vectors for half in halves))
     named = {name: cell[name] for name in ("data", "standardize", "seed")}
     return [{**named, "n": n, "apart": apart, "expected": math.hypot(*estimates)}]

@@ -89,7 +89,7 @@ def measure(C: Floats, online: OKSPCA, ours: OKSPCA) -> Row:
 
 def estimated(model: OKSPCA) -> Row:
     """Return what the model says about its own statistical error."""
-    stability = model.stability()
+    stability = model.estimate_stability()
     assert stability.interval is not None
     return {
         "estimate": stability.distance,

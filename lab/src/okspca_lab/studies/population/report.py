@@ -68,9 +68,9 @@ def _sections(
         return [pictures[name]] if name in pictures else []
 
     estimate = (
-        "model.stability() compares eight disjoint parts of the stream. It is not told the truth; "
-        "below it is measured against it, on the bounded pairs and on a second source with random "
-        "features and causal standardisers."
+        "model.estimate_stability() compares eight disjoint parts of the stream. It is not told "
+        "the truth; below it is measured against it, on the bounded pairs and on a second source "
+        "with random features and causal standardisers."
     )
     return [
         Section("Checks", [checked]),

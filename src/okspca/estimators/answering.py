@@ -1,0 +1,123 @@
+"""What an estimator answers: its basis, reports about it, and rows checked for an embedding."""
+
+import warnings
+import weakref
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from okspca.basis import Basis
+from okspca.diagnostics.same_target import SameTargetReport
+from okspca.diagnostics.stability import Stability
+from okspca.errors import NotReadyError, RankWarning
+from okspca.estimators.building import n_input_features
+from okspca.estimators.data import check_values, validated
+from okspca.estimators.fitted import FittedAttributes
+from okspca.estimators.sparse_rows import check_sparse_rows
+from okspca.features import OneHotMap
+from okspca.numerics.arrays import Floats
+from okspca.pipeline import Pipeline
+from okspca.pipeline.answers import (
+    errors_in_words,
+    maintained,
+    report,
+    request,
+    request_uncertified,
+    stability,
+)
+
+# Models whose zero columns were explained: kept outside of them, since reading changes no state.
+_EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
+
+
+class Answering(FittedAttributes):
+    """The part of an estimator that answers; nothing here learns."""
+
+    def basis(
+        self, *, kind: str = "extracted", align_to: Basis | None = None, certify: bool = True
+    ) -> Basis:
+        """Supply a basis of the current moment, with its certificate.
+
+        Parameters
+        ----------
+        kind : {"extracted", "maintained"}
+            For tracking solvers: the best block inside the maintained span, or all maintained
+            columns.
+        align_to : Basis, optional
+            Rotate within the span towards an earlier basis.
+        certify : bool
+            False leaves the certificate out and saves its cost, about a quarter of an exact
+            request.
+
+        Notes
+        -----
+        One thread may learn while others call this, :meth:`transform`, :meth:`diagnose` or read
+        ``components_``: each sees the state after some row or block, never one in between.
+        """
+        if kind not in ("extracted", "maintained"):
+            message = f"kind={kind!r} is not known; give 'extracted' or 'maintained'."
+            raise ValueError(message)
+        pipeline = None if self._learned is None else self._learned.pipeline
+        if pipeline is None:
+            check_is_fitted(self)
+            return Basis.not_initialised(n_input_features(self))
+        if kind == "extracted":
+            basis = pipeline.read(request if certify else request_uncertified)
+        else:
+            basis = pipeline.read(maintained)
+            basis = basis if certify else basis._replace(certificate=None)
+        return basis if align_to is None else basis.aligned_to(align_to)
+
+    def diagnose(self) -> SameTargetReport:
+        """Compare the delivered basis with the exact solution of the same moment."""
+        return self.ready().read(report)
+
+    def estimate_stability(self) -> Stability:
+        """Estimate how far the exact basis is from the population's.
+
+        This is the sampling error, which no solver can remove; a certificate is about the other
+        question, how far the delivered basis is from the exact one.  The model must have been made
+        with ``stability=8`` or so.
+
+        Returns
+        -------
+        Stability
+            Distance, angles, their intervals and the recommended rank.
+        """
+        return self.ready().read(stability)
+
+    def error_lines(self) -> str:
+        """Say in two lines how far delivered, exact and population subspace are apart."""
+        return self.ready().read(errors_in_words)
+
+    def solver_health(self) -> dict[str, float]:
+        """Counters and numbers of the solver's maintenance (clips, re-initialisations, ...)."""
+        return self.ready().read(lambda p: p.service.health(p.service_state))
+
+    def _checked_rows(self, pipeline: Pipeline, X: ArrayLike) -> Floats:
+        """Check rows that are to be embedded."""
+        checks = {"dtype": np.float64, "ensure_all_finite": False, "accept_sparse": "csr"}
+        checked: Floats = validated(self, X, reset=False, **checks)
+        check_values(checked, "X")
+        check_sparse_rows(self, pipeline, checked)
+        return checked
+
+
+def check_embeds(pipeline: Pipeline) -> None:
+    """Raise where there is nothing to embed with; explain, once, columns that will be zero."""
+    state = pipeline.state
+    if state.rows == 0:
+        message = "This state has learned no rows yet; learn some, or merge states that have."
+        raise NotReadyError(message)
+    target_map = state.target_map
+    if state.service.tracks or not isinstance(target_map, OneHotMap):
+        return
+    most = max(target_map.n_features - 1, 0)
+    if state.n_components > most and pipeline not in _EXPLAINED:
+        _EXPLAINED.add(pipeline)
+        message = (
+            f"{target_map.n_features} classes have at most {most} supervised directions, so of "
+            f"n_components={state.n_components} the columns beyond {most} are zero."
+        )
+        warnings.warn(message, RankWarning, stacklevel=3)

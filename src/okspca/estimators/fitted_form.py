@@ -1,0 +1,186 @@
+"""What a model has learned, on disk: target, pipeline, rows that are held back or kept."""
+
+import copy
+from typing import Any
+
+from scipy.sparse import issparse
+
+from okspca.errors import StateError
+from okspca.estimators.building import Rows, check_widths
+from okspca.estimators.intake import Intake
+from okspca.estimators.learned import SCORE, SEARCH, Record
+from okspca.estimators.prequential import PrequentialScore
+from okspca.estimators.relevance_search import TIMES, RelevanceSearch
+from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
+from okspca.features import FourierMap, OneHotMap
+from okspca.pipeline import Pipeline, PipelineState
+from okspca.services import Service
+from okspca.state.fields import Sink, Source
+from okspca.state.pipelines import Shared, read_pipeline, write_pipeline
+
+
+def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
+    """Write what was learned."""
+    columns, intake, pilot = learned.columns, learned.intake, learned.pilot
+    pipeline = None if learned.pipeline is None else learned.pipeline.state
+    if pipeline is not None and isinstance(pipeline.target_map, OneHotMap):
+        # The classes as of this state; another thread may know more by now.
+        intake = copy.copy(intake)
+        intake.labels = pipeline.target_map
+    sink.put("n_features_in", columns.n)
+    write_names(sink, columns)
+    write_intake(sink.inside("intake"), intake, model.solver)
+    if pipeline is None:
+        sink.put("pipeline", None)
+    else:
+        write_pipeline(sink.inside("pipeline"), pipeline, _shared(model, intake.labels))
+    sink.put("pilot", pilot is not None)
+    if pilot is not None:
+        _write_rows(sink, "pilot", pilot)
+    companions = {} if pipeline is None else pipeline.companions
+    search: RelevanceSearch | None = companions.get(SEARCH)
+    if search is not None:
+        _write_search(sink.inside("search"), search, _shared(model, intake.labels))
+    score: PrequentialScore | None = companions.get(SCORE)
+    if score is not None:
+        _write_score(sink.inside("prequential"), score)
+
+
+def read_fitted(source: Source, model: Any) -> Record:
+    """Read what a model of these parameters has learned."""
+    n_inputs = source.count("n_features_in", least=1)
+    columns = read_columns(source, n_inputs)
+    intake = read_intake(source.inside("intake"), model.solver)
+    pipeline = None
+    if not source.is_none("pipeline"):
+        shared = _shared(model, intake.labels)
+        pipeline = read_pipeline(source.inside("pipeline"), shared)
+        if pipeline.input_map.n_inputs != n_inputs:
+            source.refuse("n_features_in", n_inputs)
+        _check_intake(source, intake, pipeline)
+    pilot = _read_rows(source, "pilot", n_inputs, intake) if source.flag("pilot") else None
+    if (pilot is None) == (pipeline is None):
+        source.refuse("pilot", "neither held back nor learned")
+    check_widths(model, n_inputs, intake.n_outputs)
+    search = None
+    if source.is_object("search"):
+        shared = _shared(model, intake.labels)
+        low_rank = model.relevance == "low-rank"
+        search = _read_search(source.inside("search"), shared, n_inputs, intake, low_rank=low_rank)
+    if (search is None) == (model.relevance is not None and pipeline is not None):
+        source.refuse("search", "not what the parameters say")
+    score = None
+    if source.is_object("prequential"):
+        n_outputs = 1 if intake.labels is not None else intake.n_outputs or 1
+        score = _read_score(source.inside("prequential"), n_outputs)
+        if not getattr(model, "prequential", False):
+            source.refuse("prequential", "not what the parameters say")
+    source.close()
+    found = {SEARCH: search, SCORE: score}
+    if pipeline is not None:
+        pipeline.companions = {name: one for name, one in found.items() if one is not None}
+    return Record(columns, intake, None if pipeline is None else Pipeline(pipeline), pilot)
+
+
+def _shared(model: Any, labels: OneHotMap | None) -> Shared:
+    """What the pipeline of a model may share with it."""
+    service = model.solver if isinstance(model.solver, Service) else None
+    return Shared(model.input_map, model.target_map, labels, service)
+
+
+def _check_intake(source: Source, intake: Intake, pipeline: PipelineState) -> None:
+    """Refuse a pipeline that was made for another kind of target."""
+    if intake.labels is not None:
+        fits = pipeline.target_map is intake.labels
+    else:
+        fits = pipeline.target_map.n_inputs == intake.n_outputs
+    if not fits:
+        source.refuse("pipeline", "made for another target")
+    if pipeline.moment.weight and not pipeline.rows:
+        source.refuse("pipeline", "without rows")
+    groups, forgetting = pipeline.sub_moments, pipeline.moment.forgetting
+    if forgetting <= 0.0 or (groups is not None and groups.forgetting != forgetting):
+        source.refuse("pipeline", "of an impossible forgetting")
+
+
+def _write_search(sink: Sink, search: RelevanceSearch, shared: Shared) -> None:
+    """Write what is known about the inputs, and the rows that are kept to learn more."""
+    sink.put("known", search.relevance is not None)
+    sink.put("is_final", search.is_final)
+    sink.array("scales", search.scales)
+    if search.relevance is not None:
+        sink.array("relevance", search.relevance)
+    if search.blank is not None:
+        blank = copy.copy(search.blank)
+        blank.target_map = shared.labels or blank.target_map
+        write_pipeline(sink.inside("blank"), blank, shared)
+        sink.put("n_blocks", len(search.held))
+        for number, rows in enumerate(search.held):
+            _write_rows(sink, str(number), rows)
+
+
+def _read_search(
+    source: Source, shared: Shared, n_inputs: int, intake: Intake, *, low_rank: bool
+) -> RelevanceSearch:
+    """Read what is known about the inputs."""
+    known, is_final = source.flag("known"), source.flag("is_final")
+    scales = source.array("scales", (n_inputs,) * (2 if low_rank else 1))
+    relevance = source.array("relevance", (n_inputs,)) if known else None
+    if relevance is not None and relevance.min() < 0.0:
+        source.refuse("known", "negative")
+    search = RelevanceSearch(None, scales, relevance)
+    if not is_final:
+        blank = read_pipeline(source.inside("blank"), shared)
+        if blank.rows or type(blank.input_map) is not FourierMap:
+            source.refuse("blank", "not blank")
+        n_blocks = source.count("n_blocks", most=TIMES[-1])
+        held = (_read_rows(source, str(number), n_inputs, intake) for number in range(n_blocks))
+        search = RelevanceSearch(blank, scales, relevance, tuple(held))
+        if search.n_held >= TIMES[-1]:
+            source.refuse("n_blocks", n_blocks)
+    source.close()
+    return search
+
+
+def _write_score(sink: Sink, score: PrequentialScore) -> None:
+    """Write what a prequential score adds up."""
+    sink.put("weight", score.weight)
+    for name in ("mean", "squares", "errors"):
+        sink.array(name, getattr(score, name))
+
+
+def _read_score(source: Source, n_outputs: int) -> PrequentialScore:
+    """Read what a prequential score adds up."""
+    weight = source.number("weight")
+    mean, squares, errors = (
+        source.array(name, (n_outputs,)) for name in ("mean", "squares", "errors")
+    )
+    if weight <= 0.0 or min(squares.min(), errors.min()) < 0.0:
+        source.refuse("weight", "impossible sums")
+    source.close()
+    return PrequentialScore(weight, mean, squares, errors)
+
+
+def _write_rows(sink: Sink, name: str, rows: Rows) -> None:
+    """Write rows that are kept."""
+    if issparse(rows.X):
+        message = "Sparse rows that are held back cannot be saved; learn 512, or give a bandwidth."
+        raise StateError(message)
+    sink.array(f"{name}_inputs", rows.X)
+    sink.array(f"{name}_targets", rows.Y)
+    sink.array(f"{name}_weights", rows.weights)
+
+
+def _read_rows(source: Source, name: str, n_inputs: int, intake: Intake) -> Rows:
+    """Read rows that are kept until a bandwidth, a scale or more can be taken from them."""
+    X = source.array(f"{name}_inputs", (None, n_inputs))
+    width = 1 if intake.labels is not None else intake.n_outputs
+    Y = source.array(f"{name}_targets", (X.shape[0], width))
+    weights = source.array(f"{name}_weights", X.shape[:1])
+    if weights.min(initial=1.0) <= 0.0:
+        source.refuse(f"{name}_weights", "not positive")
+    if intake.labels is not None:
+        known = set(range(intake.labels.n_features))
+        if not set(Y[:, 0].tolist()) <= known:
+            source.refuse(f"{name}_targets", "of unknown classes")
+    return Rows(X, Y, weights)

@@ -1,0 +1,225 @@
+"""How an estimator learns: by blocks, by single rows, or all over again.
+
+A block is checked as a whole before it changes anything (:mod:`okspca.estimators.intake`), and what
+was learned is replaced as a whole afterwards.
+"""
+
+import copy
+from collections.abc import Hashable, Sequence
+from typing import Any, Self, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from okspca.errors import DataError
+from okspca.estimators.building import Rows, build, check_widths, pilot_rows, resolve_service
+from okspca.estimators.data import check_row, check_values, validated
+from okspca.estimators.fitted import FittedAttributes
+from okspca.estimators.intake import Intake
+from okspca.estimators.learned import SEARCH, Columns, Record, names_of
+from okspca.estimators.missing import as_array
+from okspca.estimators.parameters import check_parameters
+from okspca.estimators.relevance_search import RelevanceSearch, is_searching
+from okspca.estimators.sparse_rows import check_sparse_rows
+from okspca.pipeline import Pipeline
+from okspca.services import Service
+
+
+class Learning(FittedAttributes):
+    """The part of an estimator that learns rows."""
+
+    task: str
+    solver: str | Service[Any]
+    standardize: str | None
+    relevance: str | None
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Forget everything and learn these rows, in their order.
+
+        With ``standardize="frozen"`` a first pass over all rows fixes the standardisers.
+        """
+        classes = None if y is None else _sorted_classes(y, sample_weight)
+        return self._learn(None, X, y, (classes, sample_weight), whole=True)
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        classes: Sequence[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn a block of any size; the way a stream is cut into blocks changes no result.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Inputs.  A model whose first block is sparse scales its inputs without centring them;
+            sparse rows are never filled.
+        y : array-like of shape (n,) or (n, d_y)
+            Labels, numbers, or several numbers per row.
+        classes : sequence, optional
+            Classes known beforehand.  Others may appear at any time: a late class gives the same
+            subspace as one declared at the start.
+        sample_weight : array-like of shape (n,), optional
+            A weight counts as repetition in the moment and in the standardisers (which see the row
+            once before they learn it); rows of weight zero are checked and ignored.
+
+        Raises
+        ------
+        DataError
+            The block was rejected as a whole and nothing was learned from it.
+        """
+        if classes is None and sample_weight is None and self._learn_single(X, y):
+            return self
+        return self._learn(self._learned, X, y, (classes, sample_weight), whole=False)
+
+    def learn_one(self, x: ArrayLike, y: Any) -> Self:
+        """Learn one observation: a one-dimensional x and its target.
+
+        A row that is refused leaves no trace.  If a solver that follows the stream fails after a
+        row was learned, its error is raised and the row stays learned.
+        """
+        learned = self._learned
+        pipeline = None if learned is None else learned.pipeline
+        shape = x.shape if type(x) is np.ndarray else _unmasked_shape(x)
+        if learned is not None and shape == (learned.columns.n,) and self._is_lean(pipeline):
+            target = learned.intake.numbers_of(y)
+            if target is not None and pipeline.learn_row(x, target):  # type: ignore[arg-type]
+                return self
+        row = check_row(x)
+        if row.ndim != 1:
+            message = f"learn_one takes a one-dimensional x, not one of shape {row.shape}."
+            raise DataError(message)
+        targets = as_array(y)[np.newaxis]
+        if learned is None or pipeline is None:
+            return self.partial_fit(row[np.newaxis], targets)
+        if row.shape[0] != learned.columns.n:
+            message = f"x has {row.shape[0]} values, but the model learned {learned.columns.n}."
+            raise DataError(message)
+        X = row[np.newaxis]
+        check_values(X, "x")
+        intake = learned.intake
+        with intake.taking(intake.admit(X, targets, None, None)) as rows:
+            self._run(learned, rows)
+        return self
+
+    def _learn_single(self, X: Any, y: Any) -> bool:
+        """Learn a block of one plain row by the fast path; False where the general one must."""
+        learned = self._learned
+        if learned is None or not (learned.columns.are_plain_in(X) and type(y) is np.ndarray):
+            return False
+        pipeline = learned.pipeline
+        if pipeline is None or not self._is_lean(pipeline):
+            return False
+        if y.shape[:1] != (1,) or X.shape[0] != 1 or y.dtype.kind not in "fiuU":
+            return False
+        target = learned.intake.numbers_of(y[0] if y.ndim > 1 else y.tolist()[0])
+        return target is not None and pipeline.learn_row(X[0], target)
+
+    def _learn(
+        self, learned: Record | None, X: Any, y: Any, extras: tuple[Any, Any], *, whole: bool
+    ) -> Self:
+        """Admit a block, with its classes and weights, then learn it.
+
+        It follows what was ``learned`` before; ``whole`` says that no more rows will come.
+        """
+        names = None
+        if learned is None or learned.pipeline is None:
+            check_parameters(self)
+        if learned is None:
+            names = names_of(X)
+        elif not learned.columns.are_plain_in(X):
+            validated(self, X, reset=False, skip_check_array=True)
+        # No record tells how many columns there are before the block was checked.
+        known = learned or Record(Columns(0, names), Intake(self.task), None, None)
+        self._admit_and_take(known, X, y, extras, whole=whole)
+        return self
+
+    def _admit_and_take(
+        self, learned: Record, X: Any, y: Any, extras: tuple[Any, Any], *, whole: bool
+    ) -> None:
+        """Check everything about a block, and only then let it change anything."""
+        if learned.pipeline is None:
+            # While rows are held back, building may still fail: only then a copy must be at risk.
+            learned = learned._replace(intake=copy.copy(learned.intake))
+            learned.intake.service = resolve_service(self.solver)
+        if y is None:
+            message = (
+                f"This {type(self).__name__} estimator requires y to be passed, "
+                "but the target y is None."
+            )
+            raise DataError(message)
+        plain = learned.columns.are_plain_in(X)
+        checked = X if plain else validated(self, X, reset=None, ensure_all_finite=False)
+        check_values(checked, "X")
+        check_sparse_rows(self, learned.pipeline, checked)
+        admitted = learned.intake.admit(checked, y, extras[1], extras[0])
+        numbers = admitted.numbers
+        check_widths(self, checked.shape[1], None if numbers is None else numbers.shape[1])
+        if whole and admitted.X.shape[0] == 0:
+            message = "Every sample_weight is zero; there is nothing to learn."
+            raise DataError(message)
+        learned = learned._replace(columns=learned.columns._replace(n=checked.shape[1]))
+        with learned.intake.taking(admitted) as rows:
+            self._take(learned, rows, whole=whole)
+
+    def _take(self, learned: Record, rows: Rows, *, whole: bool) -> None:
+        """Learn admitted rows, building the pipeline as soon as enough of them are known."""
+        if learned.pipeline is not None:
+            self._run(learned, rows)
+            return
+        labels, pipeline = learned.intake.labels, None
+        rows = rows if learned.pilot is None else learned.pilot.followed_by(rows)
+        needed = max(pilot_rows(self, labels=labels is not None), 1)
+        if whole or len(rows) >= needed:
+            all_rows = whole and self.standardize == "frozen"
+            pipeline = build(self, rows if all_rows else rows.first(needed), labels)
+            if self.relevance is None:
+                pipeline.run(rows.X, rows.Y, rows.weights)
+            else:
+                low_rank = self.relevance == "low-rank"
+                search = RelevanceSearch.start(pipeline.state.twin(), low_rank=low_rank)
+                pipeline = search.learn(pipeline, rows)
+        pilot = rows if pipeline is None else None
+        self._learned = learned._replace(pipeline=pipeline, pilot=pilot)
+
+    def _run(self, learned: Record, rows: Rows, **companions: Any) -> None:
+        """Learn admitted rows, in a search for the inputs that matter or without."""
+        pipeline = learned.ready()
+        search: RelevanceSearch | None = pipeline.state.companions.get(SEARCH)
+        beside = {"target_map": learned.intake.labels, **companions}
+        if search is None:
+            pipeline.run(rows.X, rows.Y, rows.weights, **beside)
+            return
+        followed = search.learn(pipeline, rows, **beside)
+        if followed is not pipeline:
+            self._learned = learned._replace(pipeline=followed)
+
+    def _is_lean(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
+        """Whether nothing but the pipeline has to see a row."""
+        companions = {} if pipeline is None else pipeline.state.companions
+        searches = companions and is_searching(companions.get(SEARCH))
+        return pipeline is not None and not searches
+
+
+def _unmasked_shape(x: Any) -> tuple[int, ...] | None:
+    """Shape of a row that is no plain array; None where a mask says that values are missing."""
+    return None if isinstance(x, np.ma.MaskedArray) else np.shape(x)
+
+
+def _sorted_classes(y: Any, sample_weight: Any) -> list[Hashable] | None:
+    """Classes of a complete label vector in sorted order; None where y is not plain labels."""
+    array = np.asarray(y)
+    if array.dtype.kind not in "iubUSO" or array.ndim != 1:
+        return None
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight)
+        if weights.shape == array.shape:
+            array = array[weights != 0]
+    try:
+        unique: list[Hashable] = np.unique(array).tolist()
+    except TypeError:
+        return None
+    return unique or None
