@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.extending import is_jitted
 
 from okspca.numerics.caching import cache_of
 from okspca.numerics.scalars import plain
@@ -41,9 +42,9 @@ def _compile(function: Kernel, fastmath: set[str]) -> Kernel:
     Division follows NumPy (no exception), so that loops can be vectorised.
     """
     jit = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath or False)
-    kernel = jit(function)
-    if hasattr(kernel, "_cache"):  # NUMBA_DISABLE_JIT: a plain function
-        kernel._cache = cache_of(function)
+    kernel: Any = jit(function)
+    if is_jitted(kernel):  # NUMBA_DISABLE_JIT: a plain function
+        kernel._cache = cache_of(function)  # noqa: SLF001 - Numba offers no other way
     return cast(Kernel, kernel)
 
 
