@@ -59,9 +59,9 @@ class Commands(Directive):
     def run(self) -> list[nodes.Node]:
         """Make a section for each command."""
         group: Any = get_command(command_line)
-        return [
-            node for name, command in group.commands.items() for node in _described(name, command)
-        ]
+        names = group.list_commands(None)
+        found = {name: group.get_command(None, name) for name in names}
+        return [node for name, command in found.items() for node in _described(name, command)]
 
 
 def _described(name: str, command: Any) -> list[nodes.Node]:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from okspca import __version__, outputs
 from okspca.cli.advise import advise
-from okspca.cli.extensions import add_commands
+from okspca.cli.extensions import WithExtensions
 from okspca.cli.fit import fit
 from okspca.cli.inspect import inspect
 from okspca.cli.merge import merge
@@ -25,6 +25,7 @@ from okspca.report.printable import printable
 
 # Plain messages: an error is one sentence, not a panel around one.
 app = typer.Typer(
+    cls=WithExtensions,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -138,6 +139,3 @@ def warm(
             "No cache folder can be written, so every process will compile for itself; "
             "set NUMBA_CACHE_DIR to a folder that can be."
         )
-
-
-add_commands(app)

@@ -7,6 +7,9 @@ import runpy
 import sys
 import warnings
 from importlib import import_module
+from importlib.util import find_spec
+
+LABORATORY = "okspca_lab"
 
 
 def forward(old: str, new: str) -> None:
@@ -16,6 +19,15 @@ def forward(old: str, new: str) -> None:
         FutureWarning,
         stacklevel=3,
     )
+    try:
+        find_spec(new)
+    except ModuleNotFoundError as failure:
+        if failure.name != LABORATORY:
+            raise
+        message = f"{new} belongs to the laboratory of okspca: pip install okspca-lab"
+        if old == "__main__":
+            sys.exit(message)
+        raise ModuleNotFoundError(message, name=failure.name) from failure
     if old == "__main__":
         runpy.run_module(new, run_name="__main__", alter_sys=True)
     else:
