@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 
 from okspca.cli import app
 from okspca.diagnostics.drift import DriftAlarm, lost_share
-from okspca_lab.studies.drift.run import METHODS, times
-from okspca_lab.studies.drift.setting import SCENARIOS, WINDOW, Scenario, stream
-from okspca_lab.studies.rows import RowFile
+from okspca_lab.studies.drift.cells import METHODS, times
+from okspca_lab.studies.drift.plan import SETTINGS
+from okspca_lab.studies.drift.streams import SCENARIOS, WINDOW, Scenario, stream
+from okspca_lab.studies.rows import read_rows
 
 
 def test_the_directions_turn_when_they_should() -> None:
@@ -57,7 +58,7 @@ def test_the_alarm_tells_a_turn_from_noise() -> None:
 def test_the_quick_form_runs(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["reproduce", "drift", "--quick", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    rows = RowFile(tmp_path / "rows.jsonl", {"study": "drift", "version": 1}).rows
+    rows = read_rows(tmp_path / "rows.jsonl", SETTINGS)
     assert len(rows) == len(METHODS) * len(SCENARIOS)
     for row in rows:
         if row["method"] in ("exact, forgetting", "exact, window"):

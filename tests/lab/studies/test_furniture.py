@@ -1,15 +1,13 @@
-"""What all studies share: comparison with the paper, rows on disk, tables, pages, cells."""
+"""What all studies share: comparison with the paper, rows on disk, tables, pages."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from okspca.report.page import Code, Picture, Section, page
 from okspca.report.provenance import command_line, provenance
 from okspca.report.tables import Table
-from okspca_lab.studies.cells import Cell, run_cells
 from okspca_lab.studies.comparison import (
     Comparison,
     Decades,
@@ -27,7 +25,7 @@ from okspca_lab.studies.comparison import (
     score_tolerance,
     write_comparison,
 )
-from okspca_lab.studies.rows import OtherSettingsError, Row, RowFile
+from okspca_lab.studies.rows import OtherSettingsError, RowFile, read_rows
 
 ROOT = Path(__file__).resolve().parents[3]
 SETTINGS = {"seeds": [100, 101], "tasks": ["Kin8nm"]}
@@ -109,31 +107,17 @@ def test_rows_of_other_settings_are_not_continued(tmp_path: Path) -> None:
         RowFile(tmp_path / "rows.jsonl", {**SETTINGS, "seeds": [100]})
 
 
-def squared(cell: Cell) -> list[Row]:
-    if cell["n"] == 13:
-        raise ArithmeticError("thirteen")
-    return [{"n": cell["n"], "square": cell["n"] ** 2}]
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_cells_run_once_whatever_the_number_of_processes(tmp_path: Path, jobs: int) -> None:
-    console = Console(quiet=True)
-    file = RowFile(tmp_path / "rows.jsonl", {})
-    file.add({"n": 1}, [{"n": 1, "square": -1}], seconds=0.0)
-    run_cells([{"n": n} for n in range(4)], squared, file, console, jobs=jobs)
-    assert sorted((row["n"], row["square"]) for row in file.rows) == [
-        (0, 0),
-        (1, -1),
-        (2, 4),
-        (3, 9),
-    ]
-
-
-def test_an_error_keeps_what_is_finished(tmp_path: Path) -> None:
-    file = RowFile(tmp_path / "rows.jsonl", {})
-    with pytest.raises(ArithmeticError):
-        run_cells([{"n": 2}, {"n": 13}], squared, file, Console(quiet=True))
-    assert RowFile(tmp_path / "rows.jsonl", {}).rows == [{"n": 2, "square": 4}]
+def test_reading_rows_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    assert read_rows(path, SETTINGS) == []
+    RowFile(path, SETTINGS).add({"seed": 100}, [{"score": 1.0}], seconds=1.0)
+    with path.open("a") as stream:  # as a run that goes on elsewhere leaves it
+        stream.write('{"cell":{"seed":102},"rows":[{"sco')
+    before = path.read_bytes()
+    assert read_rows(path, SETTINGS) == [{"score": 1.0}]
+    assert path.read_bytes() == before
+    with pytest.raises(OtherSettingsError, match="other settings; choose another --out"):
+        read_rows(path, {})
 
 
 def test_text_is_escaped_and_verdicts_are_marked() -> None:

@@ -10,20 +10,20 @@ from okspca.cli import app
 from okspca.datasets import DataFileError, response_surface, spherical_pairs
 from okspca.numerics.subspace import projector_distance
 from okspca_lab.studies.population import halves
-from okspca_lab.studies.population.confirm import population_basis
-from okspca_lab.studies.population.recover import measure, moment_of, recover
-from okspca_lab.studies.population.run import list_cells, work
-from okspca_lab.studies.population.setting import (
+from okspca_lab.studies.population.cells import work
+from okspca_lab.studies.population.compare import compare
+from okspca_lab.studies.population.models import (
     RANK,
-    SEEDS,
-    SIZES,
     bounded,
     linear_model,
     population_moment,
     separated,
     tracker,
 )
-from okspca_lab.studies.population.summary import batch_medians, calibration, checks, comparison
+from okspca_lab.studies.population.plan import SEEDS, SIZES, Plan
+from okspca_lab.studies.population.random_features import population_basis
+from okspca_lab.studies.population.recovery import measure, moment_of, recover
+from okspca_lab.studies.population.results import batch_medians, calibration, checks
 from okspca_lab.studies.rows import Row
 from tests.reference.moments import RawMoment
 from tests.reference.services import Adam as PlainAdam
@@ -84,11 +84,11 @@ def test_the_tracker_follows_stages_b_and_c_of_the_algorithm() -> None:
 
 
 def test_all_cells_of_the_paper_are_run() -> None:
-    cells = [cell for cell in list_cells() if cell["part"] == "bounded"]
+    cells = [cell for cell in Plan().cells() if cell["part"] == "bounded"]
     assert [cell["seed"] for cell in cells] == list(range(20))
     assert {tuple(cell["sizes"]) for cell in cells} == {SIZES}
     assert SIZES == (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-    seen = [s for cell in list_cells() if cell["part"] == "by chance" for s in cell["seeds"]]
+    seen = [s for cell in Plan().cells() if cell["part"] == "by chance" for s in cell["seeds"]]
     assert len(set(seen)) == len(seen)
     assert not set(seen) & set(SEEDS)
 
@@ -138,7 +138,7 @@ def test_a_number_of_the_paper_that_is_missed_is_said_to_differ() -> None:
     columns = ("rho_sample_online", "rho_population_online", "rho_population_exact")
     for row in rows:
         row.update(dict.fromkeys(columns, 0.73), d_total_online=1.4)
-    verdicts = [line.verdict.value for line in comparison(rows)]
+    verdicts = [line.verdict.value for line in compare(rows)]
     assert verdicts == ["differs", "differs", *["agrees"] * 3, *["not run"] * 3]
 
 
@@ -190,8 +190,9 @@ def test_the_quick_form_of_the_command_writes_everything(tmp_path: Path) -> None
     assert result.exit_code == 0, result.output
     assert "quick run" in result.output
     names = {path.name for path in out.iterdir()}
+    written = {"rows.jsonl", "provenance.json", "comparison.csv", "index.html", "README.md"}
     pictures = {"recovery.png", "calibration.png", "bounds.png"}
-    assert names == {"rows.jsonl", "comparison.csv", "index.html", "README.md", *pictures}
+    assert names == {*written, *pictures}
     before = (out / "rows.jsonl").read_bytes()
     assert CliRunner().invoke(app, command).exit_code == 0
     assert (out / "rows.jsonl").read_bytes() == before  # nothing is run twice

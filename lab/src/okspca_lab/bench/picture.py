@@ -3,17 +3,16 @@
 Needs matplotlib.  Only its object-oriented interface is used, so nothing global changes.
 """
 
-import io
 from statistics import median
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from okspca_lab.bench.entries import ENTRIES
 from okspca_lab.bench.measure import Timed
 from okspca_lab.bench.memory import MEBIBYTE, MemoryPoint
 from okspca_lab.bench.ratios import Ratio
+from okspca_lab.studies.drawing import png
 
 # Colours that readers with any colour vision can tell apart (Okabe and Ito), and markers for print.
 OURS, MUST, AIM = "#0072B2", "#D55E00", "#009E73"
@@ -142,6 +141,4 @@ def _png(figure: Figure) -> bytes:
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(QUIET)
         axes.tick_params(colors=QUIET)
-    buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_figure(buffer, format="png", dpi=110)
-    return buffer.getvalue()
+    return png(figure, dpi=110)

@@ -1,7 +1,5 @@
 """The command: measure, print, write."""
 
-import csv
-from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +18,7 @@ from okspca_lab.bench.measure import Timed, measure
 from okspca_lab.bench.memory import MemoryPoint, explained, stream_and_watch
 from okspca_lab.bench.ratios import Ratio, ratios_of
 from okspca_lab.bench.report import grids, setting
+from okspca_lab.studies.pages import write_csv
 
 NO_MATPLOTLIB = "The pictures need matplotlib: pip install 'okspca[plot]'"
 
@@ -118,14 +117,6 @@ def flat(ratios: list[Ratio]) -> list[dict[str, Any]]:
                 }
             )
     return rows
-
-
-def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write flat rows; what is None becomes empty."""
-    with outputs.replacing_text(path) as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def drawn(out: Path, console: Console, **parts: Any) -> None:

@@ -28,7 +28,7 @@ from okspca.datasets import response_surface
 from okspca.files.readers import batches
 from okspca_lab.bench.memory import MemoryPoint, explained, resident_bytes
 from okspca_lab.bench.picture import draw_memory
-from okspca_lab.bench.run import write_csv
+from okspca_lab.studies.pages import write_csv
 from okspca_lab.studies.workloads import derived_seed
 
 N_INPUTS, FEATURES, PIECE, POINTS = 29, 128, 50_000, 200

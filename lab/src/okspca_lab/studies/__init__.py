@@ -1,1 +1,1 @@
-"""What the paper's experiments need: their workloads, and its services as it describes them."""
+"""What the paper's studies share, beside a folder for each; :mod:`.runner` says what is in one."""

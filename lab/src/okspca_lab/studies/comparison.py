@@ -384,3 +384,11 @@ def comparison_table(title: str, lines: Sequence[Comparison]) -> Table:
     ]
     header = ("row", "column", "paper", "ours", "tolerance", "verdict", "note")
     return Table(title, header, rows, words=(1, 4, 5, 6))
+
+
+def side_by_side(lines: Sequence[Comparison]) -> list[Table]:
+    """Show all lines, one table per artefact."""
+    return [
+        comparison_table(artefact, [line for line in lines if line.artefact == artefact])
+        for artefact in dict.fromkeys(line.artefact for line in lines)
+    ]

@@ -10,11 +10,14 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from okspca.cli import app
-from okspca_lab.studies.distributed import study
-from okspca_lab.studies.distributed.plan import plan
-from okspca_lab.studies.distributed.report import equality, throughput, turns
+from okspca_lab.studies.distributed import cells, page
+from okspca_lab.studies.distributed.large_runs import large_runs
+from okspca_lab.studies.distributed.plan import Plan
+from okspca_lab.studies.distributed.results import read
 from okspca_lab.studies.distributed.stream import RowRange, ranges, rows
+from okspca_lab.studies.distributed.tables import equality, throughput, turns
 from okspca_lab.studies.rows import RowFile
+from okspca_lab.studies.runner import complete
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -27,8 +30,10 @@ pytestmark = [
 
 
 def run(out: Path, *parts: str) -> list[dict[str, Any]]:
-    console = Console(quiet=True)
-    return study.run(out, console, command="okspca reproduce", parts=parts, quick=True)
+    console, plan = Console(quiet=True), Plan(parts, quick=True)
+    complete(cells.parts(plan, out), console, command="okspca reproduce")
+    page.write(plan, out, console)
+    return read(plan, out)
 
 
 def test_ranges_cover_the_stream_whoever_makes_them(tmp_path: Path) -> None:
@@ -98,7 +103,7 @@ def test_the_tables_say_what_fails() -> None:
     assert [line[-1] for line in turns(alternating).rows] == ["1.90", "1.60", "1.50", "1.60: fails"]
     assert turns(alternating[:3]).rows[-1][-1] == "1.90: holds"
     merge = {"part": "merge", "fan_in": 8, "state_bytes": 2**20, "median_seconds_of_a_task": [0.5]}
-    planned = plan([*runs, merge]).rows
+    planned = large_runs([*runs, merge]).rows
     # 9 rows a second and core: the slower of the two measures.
     assert planned[0][1] == "111,111,111.1"
     assert planned[1][3:] == ("3", "1.500", "115.0")

@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 from okspca.cli import app
 from okspca_lab.studies.comparison import Verdict
 from okspca_lab.studies.prediction import experiments, fits, methods, protocol, published
-from okspca_lab.studies.prediction.beyond import VARIANTS
+from okspca_lab.studies.prediction.beyond.plan import VARIANTS
+from okspca_lab.studies.prediction.cells import work
 from okspca_lab.studies.prediction.compare import compare
 from okspca_lab.studies.prediction.excursions import longest_run, pairwise_back
-from okspca_lab.studies.prediction.parts import work
+from okspca_lab.studies.prediction.plan import Plan, planned
 from okspca_lab.studies.prediction.results import Results
 from okspca_lab.studies.prediction.statistics import paired_effect, selection
-from okspca_lab.studies.prediction.study import Plan, planned
 from okspca_lab.studies.prediction.tasks import (
     SPLIT_SEED,
     TASKS,

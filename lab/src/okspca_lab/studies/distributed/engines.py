@@ -16,9 +16,8 @@ from pyarrow import parquet
 from okspca.distributed import Survey, identity, learn, survey_of
 from okspca.distributed.frames import block_of
 from okspca.estimators import OKSPCA
-from okspca_lab.studies.cells import Cell
 from okspca_lab.studies.distributed.stream import BLOCK, COLUMNS, apart, ranges, rows, settings
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.rows import Cell, Row
 
 
 def engine(name: str) -> Any:

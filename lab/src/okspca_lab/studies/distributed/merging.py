@@ -7,9 +7,8 @@ import numpy as np
 from okspca.distributed import FAN_IN, Survey, identity, learn, merge_states, tree_depth
 from okspca.distributed.states import groups
 from okspca.estimators import OKSPCA
-from okspca_lab.studies.cells import Cell
 from okspca_lab.studies.distributed.stream import apart, rows, settings
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.rows import Cell, Row
 
 ROWS_EACH = 512
 

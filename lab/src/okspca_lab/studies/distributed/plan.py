@@ -1,58 +1,80 @@
-r"""What a large run would take, computed from what was measured and nothing else.
+"""Which cells the study of many processes computes: its parts and their sizes."""
 
-With r rows a second and core, s seconds a merging task of f states, b bytes a state and w workers::
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-    core hours per billion rows = 1e9 / r / 3600
-    hours of n rows             = n / (r w) / 3600   (one pass; a survey pass comes on top)
-    end of the tree             = ceil(log_f w) s,   bytes sent = b (w + w / f + ...)
-"""
+from okspca_lab.studies.rows import Cell
 
-from okspca.distributed import tree_depth
-from okspca.report.tables import Table
-from okspca_lab.studies.rows import Row
-
-WORKERS = (1, 100, 1_000, 10_000)
-BILLION, TRILLION = 1e9, 1e12
+#: How often one process and two take turns, so that both meet the machine in the same moods.
+TURNS = 3
 
 
-def plan(rows: list[Row]) -> Table:
-    """Extrapolate to a trillion rows."""
-    one = [row for row in rows if row["part"] == "scale" and row["workers"] == 1]
-    two = [row for row in rows if row["part"] == "scale" and row["workers"] == 2]
-    merge = [row for row in rows if row["part"] == "merge"]
-    lines: list[tuple[str, ...]] = []
-    if one and merge:
-        # Two processes share what the machine shares, so they are the more careful measure.
-        slow = min(row["rows_per_second"] / row["workers"] for row in one + two if not row["kill"])
-        task, size = max(merge[0]["median_seconds_of_a_task"]), merge[0]["state_bytes"]
-        fan_in = merge[0]["fan_in"]
-        for workers in WORKERS:
-            depth = tree_depth(workers, fan_in)
-            sent, level = 0, workers
-            while level > 1:
-                sent, level = sent + level * size, -(-level // fan_in)
-            lines.append(
-                (
-                    f"{workers:,}",
-                    f"{BILLION / slow / workers:,.1f}",
-                    f"{TRILLION / slow / workers / 3600.0:,.1f}",
-                    str(depth),
-                    f"{depth * task:.3f}",
-                    f"{sent / 2.0**20:,.1f}",
-                )
-            )
-    header = (
-        "processes",
-        "seconds per billion rows",
-        "hours per trillion rows",
-        "levels",
-        "seconds of merging",
-        "MiB sent",
-    )
-    hours = f"{BILLION / slow / 3600.0:.1f}" if lines else "–"
-    rate = f"{slow:,.0f}" if lines else "–"
-    note = (
-        f"From {rate} rows a second and core, making the rows included: {hours} core hours per "
-        "billion rows and pass, whatever the number of processes. One pass; a survey comes on top."
-    )
-    return Table("Plan", header, lines, note if lines else "")
+@dataclass(frozen=True)
+class Plan:
+    """Which parts, and whether on few rows only.
+
+    Examples
+    --------
+    >>> [len(Plan().cells(part)) for part in ("equal", "turns", "scale")]
+    [1, 6, 3]
+    """
+
+    parts: tuple[str, ...] = ()
+    quick: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the rows depend on."""
+        return {"study": "distributed", "quick": self.quick, "version": 1}
+
+    def cells(self, part: str) -> list[Cell]:
+        """The cells of a part."""
+        return [{"part": part, **cell} for cell in _SIZES[part](self.quick)]
+
+
+def planned(*, parts: Sequence[str], quick: bool) -> Plan:
+    """Make a plan."""
+    return Plan(tuple(parts), quick)
+
+
+def _equal(quick: bool) -> list[Cell]:
+    n, size = (20_000, 3_000) if quick else (1_000_000, 50_000)
+    return [{"rows": n, "partition": size}]
+
+
+def _turns(quick: bool) -> list[Cell]:
+    n, size = (12_000, 3_000) if quick else (6_000_000, 250_000)
+    common = {"rows": n, "partition": size, "kill": False}
+    return [{**common, "turn": turn, "workers": w} for turn in range(TURNS) for w in (1, 2)]
+
+
+def _scale(quick: bool) -> list[Cell]:
+    n, size = (60_000, 3_000) if quick else (100_000_000, 500_000)
+    runs = ((n // 5, 1, False), (n, 2, False), (n, 2, True))
+    return [{"rows": r, "workers": w, "kill": kill, "partition": size} for r, w, kill in runs]
+
+
+def _spark(quick: bool) -> list[Cell]:
+    n, files = (10_000, 3) if quick else (5_000_000, 16)
+    return [{"rows": n, "files": files}]
+
+
+def _merge(quick: bool) -> list[Cell]:
+    return [{"states": 70 if quick else 10_000}]
+
+
+def _sparse(quick: bool) -> list[Cell]:
+    n, width = (4_000, 5_000) if quick else (1_000_000, 50_000)
+    return [{"rows": n, "columns": width, "entries": 50}]
+
+
+_SIZES = {
+    "equal": _equal,
+    "turns": _turns,
+    "scale": _scale,
+    "spark": _spark,
+    "merge": _merge,
+    "sparse": _sparse,
+}
+PARTS = tuple(_SIZES)

@@ -9,10 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from okspca_lab.studies.cells import Cell
 from okspca_lab.studies.distributed.engines import client_of, cluster, delayed, engine
 from okspca_lab.studies.distributed.stream import ranges, rows, settings
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.rows import Cell, Row
 
 PILOT_ROWS = 100_000
 WARM_UP = 4

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from okspca.numerics.arrays import Floats
-from okspca_lab.studies.cells import Cell
 from okspca_lab.studies.distributed.stream import settings
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.rows import Cell, Row
 
 BLOCK, POINTS = 2000, 20
 

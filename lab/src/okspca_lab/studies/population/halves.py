@@ -17,14 +17,14 @@ from okspca.datasets import DataFileError, load_kin8nm, load_sensorless
 from okspca.estimators import OKSPCA
 from okspca.numerics.subspace import projector_distance
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
-from okspca_lab.studies.population.setting import N_GROUPS
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.population.models import N_GROUPS
+from okspca_lab.studies.rows import Cell, Row
 
 LOADERS = {"Kin8nm": (load_kin8nm, 2), "Sensorless": (load_sensorless, 5)}
 N_FEATURES, SHUFFLES = 128, tuple(range(8))
 
 
-def compare_halves(cell: dict[str, Any]) -> list[Row]:
+def compare_halves(cell: Cell) -> list[Row]:
     """Run one shuffle: ``{"data": "Kin8nm", "standardize": "causal", "seed": 0}``."""
     X, y = data(cell["data"])
     options = {} if cell["standardize"] == "causal" else frozen(cell["data"])

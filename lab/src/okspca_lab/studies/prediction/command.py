@@ -1,18 +1,12 @@
-"""`okspca reproduce prediction`: reads the options; the heavy parts are imported when it runs."""
+"""`okspca reproduce prediction`: the options."""
 
-import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from okspca import outputs
-from okspca.report.printable import printable
-from okspca.report.provenance import command_line
-
-INTERRUPTED = 130
+from okspca_lab.studies.options import Jobs
+from okspca_lab.studies.runner import run
 
 
 def command(
@@ -37,7 +31,7 @@ def command(
             help="Instead, run the rows past the paper: whitened inputs, learned relevance.",
         ),
     ] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    jobs: Jobs = 1,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -50,17 +44,6 @@ def command(
 
     A run that was stopped goes on where it was when the same command is given again.
     """
-    study = import_module("okspca_lab.studies.prediction.study")
-    console = Console(width=None if sys.stdout.isatty() else 110)
-    try:
-        plan = study.planned(tasks or [], seeds, quick=quick)
-        run = study.reproduce_beyond if beyond else study.reproduce
-        folder = out or Path("results") / ("beyond" if beyond else "prediction")
-        outputs.check_folder(folder)
-        run(plan, folder, console, jobs=jobs, command=command_line(sys.argv))
-    except (OSError, ValueError) as error:
-        typer.echo(printable(error), err=True)
-        raise typer.Exit(1) from error
-    except KeyboardInterrupt as stop:
-        typer.echo("Interrupted; the same command goes on from here.", err=True)
-        raise typer.Exit(INTERRUPTED) from stop
+    study, folder = ("prediction.beyond", "beyond") if beyond else ("prediction", "prediction")
+    out = out or Path("results", folder)
+    run(study, out, jobs=jobs, tasks=tasks or [], n_seeds=seeds, quick=quick)

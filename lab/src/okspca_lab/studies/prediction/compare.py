@@ -128,29 +128,29 @@ def _effect(values: Floats) -> Effect | None:
 
 
 def _paired(c: Comparer) -> None:
-    artefact = "Table S3: paired effects"
     for task, printed in published.PAIRED.items():
         name = c.name(task)
         difference = c.results.scores(name, "OKSPCA") - c.results.scores(name, "RFF-CIPLS")
-        effect = _effect(difference)
-        tolerance = score_tolerance(difference)
-        for column, paper, ours in zip(
-            ("OKSPCA − RFF-CIPLS-based", "95 % low", "95 % high"),
-            printed,
-            effect or (None,) * 3,
-            strict=True,
-        ):
-            c.add(artefact, task, column, paper, ours, tolerance)
+        names = ("OKSPCA − RFF-CIPLS-based", "95 % low", "95 % high")
+        _add_effect(c, task, names, printed, difference, score_tolerance(difference))
     for task, printed in published.PAIRED_SAME_TARGET.items():
         scores = [c.results.scores(task, "OKSPCA", kind) for kind in ("extracted", "exact")]
-        effect = _effect(scores[0] - scores[1])
-        for column, paper, ours in zip(
-            ("extracted − exact", "extracted − exact, 95 % low", "extracted − exact, 95 % high"),
-            printed,
-            effect or (None,) * 3,
-            strict=True,
-        ):
-            c.add(artefact, task, column, paper, ours, TINY)
+        columns = tuple(f"extracted − exact{part}" for part in ("", ", 95 % low", ", 95 % high"))
+        _add_effect(c, task, columns, printed, scores[0] - scores[1], TINY)
+
+
+def _add_effect(
+    c: Comparer,
+    task: str,
+    columns: tuple[str, ...],
+    printed: tuple[str, ...],
+    differences: Floats,
+    tolerance: Tolerance,
+) -> None:
+    """Compare a paired effect and its interval."""
+    effect = _effect(differences) or (None,) * 3
+    for column, paper, ours in zip(columns, printed, effect, strict=True):
+        c.add("Table S3: paired effects", task, column, paper, ours, tolerance)
 
 
 def _controls(c: Comparer) -> None:

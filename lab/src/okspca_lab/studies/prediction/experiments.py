@@ -19,13 +19,15 @@ from sklearn.preprocessing import StandardScaler
 
 from okspca.numerics.arrays import Floats
 from okspca_lab.studies.prediction import methods, published
-from okspca_lab.studies.prediction.fits import FRACTIONS, final_rows, geometry, score_row
-from okspca_lab.studies.prediction.protocol import (
-    MOST_ITERATIONS,
-    PROBE,
-    median_width,
-    probed,
+from okspca_lab.studies.prediction.fits import (
+    FRACTIONS,
+    final_rows,
+    geometry,
+    score_row,
+    scored,
+    scored_rows,
 )
+from okspca_lab.studies.prediction.protocol import MOST_ITERATIONS, PROBE, median_width
 from okspca_lab.studies.prediction.tasks import Split, Task, sensorless_split
 from okspca_lab.studies.rows import Row
 
@@ -54,17 +56,10 @@ def split_rows(task: Task, split_seed: int, *, quick: bool) -> list[Row]:
     rows: list[Row] = []
     for seed in SPLIT_STREAMS[: 1 if quick else None]:
         split = final_rows(other, seed, quick=quick)
-        scored = [_tracker_rows(other, split, seed)]
         models = methods.comparators(other, split, seed)
-        for name in (methods.LINEAR_CIPLS, methods.CIPLS_ANY):
-            model = models[name].fit(split.X, split.y)
-            embedded = model.transform(split.X), model.transform(split.X_test)
-            scored.append([score_row(name, seed, probed(other, *embedded, split, seed))])
-        rows += [
-            {**row, "kind": f"split {row['kind']}", "split": split_seed}
-            for found in scored
-            for row in found
-        ]
+        chosen = {name: models[name] for name in (methods.LINEAR_CIPLS, methods.CIPLS_ANY)}
+        found = [*_tracker_rows(other, split, seed), *scored_rows(chosen, other, split, seed)]
+        rows += [{**row, "kind": f"split {row['kind']}", "split": split_seed} for row in found]
     return rows
 
 
@@ -77,20 +72,13 @@ def _tracker_rows(task: Task, split: Split, seed: int) -> list[Row]:
         model.partial_fit(split.X[start:stop], split.y[start:stop])
         rows.append({**geometry(model), "seed": seed, "fraction": fraction})
         start = stop
-    embedded = model.transform(split.X), model.transform(split.X_test)
-    score = probed(task, *embedded, split, seed)
-    return [*rows, score_row(methods.OKSPCA_NAME, seed, score)]
+    return [*rows, score_row(methods.OKSPCA_NAME, seed, scored(task, model, split, seed))]
 
 
 def loading_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
     """Score CIPLS with a component's own score in its loadings, with both ways to go on."""
     split = final_rows(task, seed, quick=quick)
-    rows = []
-    for name, model in methods.own_loadings(task, split, seed).items():
-        model.fit(split.X, methods.response(task, model, split))
-        embedded = model.transform(split.X), model.transform(split.X_test)
-        rows.append(score_row(name, seed, probed(task, *embedded, split, seed)))
-    return rows
+    return scored_rows(methods.own_loadings(task, split, seed), task, split, seed)
 
 
 def rounding_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:

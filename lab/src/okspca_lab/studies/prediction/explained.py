@@ -5,8 +5,8 @@ from okspca.report.tables import Table
 from okspca_lab.studies.prediction import methods, published
 from okspca_lab.studies.prediction.excursions import AWAY_DEGREES, LOOK_EVERY
 from okspca_lab.studies.prediction.explained_har import other_data
+from okspca_lab.studies.prediction.explained_nudges import nudged
 from okspca_lab.studies.prediction.explained_splits import other_splits
-from okspca_lab.studies.prediction.nudges import nudged
 from okspca_lab.studies.prediction.results import Results
 from okspca_lab.studies.prediction.statistics import paired_effect
 from okspca_lab.studies.prediction.tables import open_choice, task_of

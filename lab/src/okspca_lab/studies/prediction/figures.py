@@ -9,15 +9,32 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from okspca_lab.studies.figures import plain, png
+from okspca_lab.studies.drawing import plain, png
 from okspca_lab.studies.prediction import methods
 from okspca_lab.studies.prediction.results import Results
+from okspca_lab.studies.prediction.tables import labelled
 
 # Colours that readers with any colour vision can tell apart (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#E69F00", "#009E73", "#CC79A7")
 PROVEN = "#595959"
 SMALLEST_LOSS = 1e-8
 RIGHT_ANGLE = 90.0
+CAPTIONS = {
+    "classification": (
+        "Macro-F1 at the rank cap: points are seeds, diamonds their means (the paper's figure 1)."
+    ),
+    "checkpoints": (
+        "The same-target comparison over the stream: five checkpoints of every seed, the path "
+        "between them at fifty points, and what the certificate proved there and then."
+    ),
+}
+
+
+def draw(results: Results) -> dict[str, bytes]:
+    """Draw what there are classification tasks for, by name."""
+    tasks = labelled(results)
+    by_name = {"classification": classification, "checkpoints": checkpoints}
+    return {name: figure(results, tasks) for name, figure in by_name.items() if tasks}
 
 
 def classification(results: Results, tasks: list[str]) -> bytes:

@@ -1,6 +1,7 @@
 """The fits of the study: from a task and a seed to flat rows."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,7 @@ def okspca_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
     if task.old_rank != task.rank:
         old = methods.okspca(task, split, seed, task.old_rank).partial_fit(split.X, split.y)
         check_updates(old, len(split.X))
-        embedded = old.transform(split.X), old.transform(split.X_test)
-        score = probed(task, *embedded, split, seed)
+        score = scored(task, old, split, seed)
     rows.append(score_row(methods.OKSPCA_NAME, seed, score, "old budget"))
     return rows
 
@@ -129,26 +129,30 @@ def score_row(method: str, seed: int, score: Score, kind: str = FULL) -> Row:
     }
 
 
+def scored_rows(models: Mapping[str, Any], task: Task, split: Split, seed: int) -> list[Row]:
+    """Fit every model and score its embedding."""
+    rows = []
+    for name, model in models.items():
+        model.fit(split.X, methods.response(task, model, split))
+        rows.append(score_row(name, seed, scored(task, model, split, seed)))
+    return rows
+
+
+def scored(task: Task, model: Any, split: Split, seed: int) -> Score:
+    """Score the embedding of a fitted model."""
+    return probed(task, model.transform(split.X), model.transform(split.X_test), split, seed)
+
+
 def comparator_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
     """Fit and score every comparator."""
     split = final_rows(task, seed, quick=quick)
-    rows = []
-    for name, model in methods.comparators(task, split, seed).items():
-        model.fit(split.X, methods.response(task, model, split))
-        embedded = model.transform(split.X), model.transform(split.X_test)
-        rows.append(score_row(name, seed, probed(task, *embedded, split, seed)))
-    return rows
+    return scored_rows(methods.comparators(task, split, seed), task, split, seed)
 
 
 def control_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
     """Fit and score the unreduced controls."""
     split = final_rows(task, seed, quick=quick)
-    rows = []
-    for name, model in methods.controls(task, split, seed).items():
-        model.fit(split.X)
-        embedded = model.transform(split.X), model.transform(split.X_test)
-        rows.append(score_row(name, seed, probed(task, *embedded, split, seed)))
-    return rows
+    return scored_rows(methods.controls(task, split, seed), task, split, seed)
 
 
 def development_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
@@ -161,8 +165,7 @@ def development_rows(task: Task, seed: int, *, quick: bool) -> list[Row]:
             model = methods.okspca(task, split, seed, task.old_rank, rate, clip)
             model.partial_fit(split.X, split.y)
             check_updates(model, len(split.X))
-            embedded = model.transform(split.X), model.transform(split.X_test)
-            score = probed(task, *embedded, split, seed)
+            score = scored(task, model, split, seed)
             row = {**score_row(methods.OKSPCA_NAME, seed, score), "rate": rate, "clip": clip}
             row |= {"clipped": model.solver_health()["clipped"]}
             row |= {"n_train": len(split.X), "n_test": len(split.X_test)}

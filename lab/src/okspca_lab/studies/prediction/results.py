@@ -1,11 +1,13 @@
 """The rows of a run, asked for by name."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from okspca.numerics.arrays import Floats
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.prediction.plan import Plan
+from okspca_lab.studies.rows import Record, Row, RowFile
 
 
 class Results:
@@ -74,3 +76,11 @@ class Results:
     def not_converged(self) -> list[Row]:
         """Scores whose probe ran out of iterations."""
         return [row for row in self.rows if row["kind"] == "score" and not row["converged"]]
+
+
+def read(plan: Plan, out: Path) -> tuple[Results, dict[str, str]]:
+    """Read the rows of a plan, and how they were made."""
+    file = RowFile(out / "rows.jsonl", plan.settings)
+    told = Record(out / "provenance.json").read() or {}
+    results = Results(file.rows, plan.names, plan.seeds, quick=plan.quick)
+    return results, told | {"cells added up": f"{file.seconds / 60.0:.1f} minutes"}

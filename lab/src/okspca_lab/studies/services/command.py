@@ -1,18 +1,12 @@
-"""`okspca reproduce services`: reads the options; the heavy parts are imported when it runs."""
+"""`okspca reproduce services`: the options."""
 
-import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from okspca import outputs
-from okspca.report.printable import printable
-from okspca.report.provenance import command_line
-
-INTERRUPTED = 130
+from okspca_lab.studies.options import Out
+from okspca_lab.studies.runner import run
 
 
 def command(
@@ -45,33 +39,21 @@ def command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only show that everything runs, on a few rows.")
     ] = False,
-    out: Annotated[
-        Path, typer.Option(help="Folder for rows, tables, figures and the page.")
-    ] = Path("results/services"),
+    out: Out = Path("results/services"),
 ) -> None:
     """What a basis costs on request, and how good and fresh it is (sections 5 and S5).
 
     Timed work runs in fresh processes, one at a time.  A run that was stopped goes on where it was
     when the same command is given again.
     """
-    study = import_module("okspca_lab.studies.services.study")
-    plans = import_module("okspca_lab.studies.services.plan")
-    console = Console(width=None if sys.stdout.isatty() else 110)
-    try:
-        plan = plans.planned(
-            build=build,
-            regimes=regimes or [],
-            schedules=schedules or [],
-            methods=methods or [],
-            n_seeds=seeds,
-            passes=passes or [],
-            quick=quick,
-        )
-        outputs.check_folder(out)
-        study.reproduce(plan, out, console, command=command_line(sys.argv))
-    except (OSError, ValueError, RuntimeError) as error:
-        typer.echo(printable(error), err=True)
-        raise typer.Exit(1) from error
-    except KeyboardInterrupt as stop:
-        typer.echo("Interrupted; the same command goes on from here.", err=True)
-        raise typer.Exit(INTERRUPTED) from stop
+    run(
+        "services",
+        out,
+        build=build,
+        regimes=regimes or [],
+        schedules=schedules or [],
+        methods=methods or [],
+        n_seeds=seeds,
+        passes=passes or [],
+        quick=quick,
+    )

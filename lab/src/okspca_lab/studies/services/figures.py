@@ -3,7 +3,6 @@
 Needs matplotlib.  Only its object-oriented interface is used, so nothing global changes.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
-from okspca.numerics.arrays import Floats
-from okspca_lab.studies.figures import plain, png
+from okspca_lab.studies.drawing import plain, png
 from okspca_lab.studies.services.frontier import Point, frontier, points
 from okspca_lab.studies.services.methods import LABELS
-from okspca_lab.studies.services.results import Results
+from okspca_lab.studies.services.quality import DRAWN
+from okspca_lab.studies.services.results import Results, Trajectories, read_trajectories
 from okspca_lab.studies.workloads import REGIMES
 
 # Colours that readers with any colour vision can tell apart (Okabe and Ito), and two greys.
@@ -42,17 +41,22 @@ COLUMNS = (("adam", "projected-gradient"), ("exact-on-request", "cache-10", "cac
 #: Errors below this are rounding.
 SMALLEST_ANGLE = 1e-13
 
-Trajectories = Mapping[tuple[int, str], Mapping[str, Floats]]
+CAPTIONS = {
+    "R256": "R256, a request after every observation, all seeds. Undefined stays a gap.",
+    "R128": "R128, a request after every observation, all seeds. Undefined stays a gap.",
+    "frontier": "Cost against error, every method of both builds. Hollow: some answers are old or "
+    "short of a rank. Line: what no fresh service of full rank beats in both.",
+}
+FRONTIER_SCHEDULES = ("every-1", "every-100")
 
 
-def read_trajectories(folder: Path, regime: str) -> Trajectories:
-    """Read what pass C kept of a regime, by seed and method."""
-    found = {}
-    for path in sorted(folder.glob(f"{regime}-*.npz")):
-        _, seed, method = path.stem.split("-", 2)
-        with np.load(path) as arrays:
-            found[int(seed), method] = {name: arrays[name] for name in arrays.files}
-    return found
+def draw(paper: Results, ours: Results, out: Path) -> dict[str, bytes]:
+    """Draw what there are rows or trajectories of, by name."""
+    walks = {name: read_trajectories(out / "paper" / "trajectories", name) for name in DRAWN}
+    drawn = {name: trajectories(found) for name, found in walks.items() if found}
+    if paper.kind("A0") or ours.kind("A0"):
+        drawn["frontier"] = cost_and_error(paper, ours, FRONTIER_SCHEDULES)
+    return drawn
 
 
 def trajectories(found: Trajectories) -> bytes:

@@ -11,8 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from okspca_lab.studies.cells import Cell
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.rows import Cell, Row
 
 LIBRARIES = ("OPENBLAS", "OMP", "MKL", "NUMBA")
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
@@ -77,15 +76,3 @@ def _lock_file(path: Path) -> int:
             return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with suppress(FileExistsError):
             return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, 0o644)
-
-
-def timed_core() -> int | None:
-    """The core that timed processes are bound to: the last one, where the system can bind.
-
-    Examples
-    --------
-    >>> core = timed_core()
-    >>> core is None or core >= 0
-    True
-    """
-    return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None

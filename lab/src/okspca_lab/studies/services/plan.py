@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from okspca_lab.studies.cells import Cell
+from okspca_lab.studies.rows import Cell, Group
 from okspca_lab.studies.services.methods import ANCHOR, CONTROL, LABELS, NEVER, methods_of
 from okspca_lab.studies.services.selection import DEVELOPMENT_SEEDS
 from okspca_lab.studies.workloads import REGIMES, SCHEDULES
@@ -38,8 +38,6 @@ EACH = 3
 QUICK_ROWS, QUICK_REGIMES, QUICK_SCHEDULES = 48, ("C4", "R128"), ("every-1", "every-10")
 
 _SCHEDULED = ("seed", "regime", "schedule")
-
-Group = list[Cell]
 
 
 @dataclass(frozen=True)

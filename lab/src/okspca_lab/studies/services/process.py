@@ -16,8 +16,7 @@ from multiprocessing.connection import Connection
 from statistics import median
 
 from okspca.numerics.announcing import unannounced
-from okspca_lab.studies.cells import Cell
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.rows import Cell, Row
 from okspca_lab.studies.services.timed import REHEARSED, pin, rehearse, run_timed
 from okspca_lab.studies.workloads import REGIMES, draw_maps, stream
 

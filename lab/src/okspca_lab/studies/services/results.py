@@ -1,19 +1,25 @@
-"""The rows of a run, asked for by name."""
+"""What a run leaves on disk: rows of each pass, how they were made, trajectories; asked by name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from okspca import outputs
 from okspca.numerics.arrays import Floats
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.rows import Record, Row, read_rows
 from okspca_lab.studies.services.accounting import COUNTS
 from okspca_lab.studies.services.plan import QUICK_ROWS
-from okspca_lab.studies.services.storage import FILES, read_rows
 from okspca_lab.studies.workloads import REGIMES, SCHEDULES
 
+#: One file for each pass, so that the untimed one can run beside the others.
+FILES = {"A0": "timing.jsonl", "B": "batches.jsonl", "C": "quality.jsonl"}
+VERSION = 1
 PERIODIC = tuple(name for name, schedule in SCHEDULES.items() if schedule.every is not None)
+
+#: By seed and method.
+Trajectories = Mapping[tuple[int, str], Mapping[str, Floats]]
 
 
 class Results:
@@ -133,5 +139,51 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 def read_results(out: Path, build: str, *, quick: bool) -> Results:
     """Read what there is of a build."""
-    rows = [row for name in FILES for row in read_rows(out / build, name, build, quick=quick)]
+    files = {rows_file(out, build, name): settings_of(name, build, quick=quick) for name in FILES}
+    rows = [row for path, settings in files.items() for row in read_rows(path, settings)]
     return Results(rows, quick=quick)
+
+
+def rows_file(out: Path, build: str, name: str) -> Path:
+    """File of the rows of a pass."""
+    return out / build / FILES[name]
+
+
+def settings_of(name: str, build: str, *, quick: bool) -> dict[str, Any]:
+    """What the rows of a pass depend on."""
+    settings = {"study": "services", "version": VERSION, "build": build, "pass": name}
+    return {**settings, "quick": quick}
+
+
+def record_of(out: Path, build: str, name: str) -> Record:
+    """Where it is told how the rows of a pass were made."""
+    return Record(out / build / f"provenance-{name}.json")
+
+
+def read_provenance(out: Path) -> dict[str, dict[str, str]]:
+    """Read how everything was made, by build and pass."""
+    return {
+        f"{path.parent.name} build, pass {path.stem.removeprefix('provenance-')}": told
+        for path in sorted(out.glob("*/provenance-*.json"))
+        if (told := Record(path).read()) is not None
+    }
+
+
+def keep_trajectories(
+    folder: Path, regime: str, seed: int, found: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Write one file per method."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for method, arrays in found.items():
+        with outputs.replacing(folder / f"{regime}-{seed}-{method}.npz") as file:
+            np.savez_compressed(file, **arrays)
+
+
+def read_trajectories(folder: Path, regime: str) -> Trajectories:
+    """Read what pass C kept of a regime, by seed and method."""
+    found = {}
+    for path in sorted(folder.glob(f"{regime}-*.npz")):
+        _, seed, method = path.stem.split("-", 2)
+        with np.load(path) as arrays:
+            found[int(seed), method] = {name: arrays[name] for name in arrays.files}
+    return found

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from okspca.numerics.arrays import Floats
-from okspca_lab.studies.cells import Cell
-from okspca_lab.studies.rows import Row
+from okspca_lab.studies.rows import Cell, Row
 from okspca_lab.studies.services.methods import NEVER, Server, make_server
 from okspca_lab.studies.workloads import REGIMES, SCHEDULES, Maps, Regime, draw_maps, stream
 
