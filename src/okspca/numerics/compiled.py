@@ -42,9 +42,10 @@ def _compile(function: Kernel, fastmath: set[str]) -> Kernel:
     Division follows NumPy (no exception), so that loops can be vectorised.
     """
     jit = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath or False)
-    kernel: Any = jit(function)
+    kernel = jit(function)
     if is_jitted(kernel):  # NUMBA_DISABLE_JIT: a plain function
-        kernel._cache = cache_of(function)  # noqa: SLF001 - Numba offers no other way
+        dispatcher: Any = kernel
+        dispatcher._cache = cache_of(function)  # noqa: SLF001 - Numba offers no other way
     return cast(Kernel, kernel)
 
 
