@@ -37,7 +37,7 @@ def test_it_can_be_read_at_a_sitting() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
 
 
-@pytest.mark.parametrize("page", ["README.md", "lab/README.md"])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "lab/README.md"])
 def test_links_lead_to_files(page: str) -> None:
     path = README.parent / page
     links = re.findall(r"\]\(([^):#]+)\)", path.read_text(encoding="utf-8"))
