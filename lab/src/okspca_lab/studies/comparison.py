@@ -17,7 +17,8 @@ A tolerance is an object with ``accepts(paper, ours)`` and words for people (``s
 A published number is rounded, so every tolerance is widened by half a unit of its last digit.
 
 Results, settings and orderings are counted apart: a setting that was copied from the paper says
-nothing about whether its results come out again.
+nothing about whether its results come out again.  A tolerance follows from a reason that could have
+been given before the run: sampling error, the draws of another stream, another machine.
 """
 
 import csv
@@ -70,6 +71,7 @@ class Within:
 
     width: float
     words: str = ""
+    kind: ClassVar[str] = RESULT
 
     def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
         """Whether ours is close enough."""
@@ -92,6 +94,7 @@ class Factor:
 
     factor: float
     seen: tuple[float, float] | None = None
+    kind: ClassVar[str] = RESULT
 
     def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
         """Whether ours is close enough."""
@@ -119,6 +122,7 @@ class Decades:
     """
 
     width: float
+    kind: ClassVar[str] = RESULT
 
     def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
         """Whether ours is close enough; a printed 1.000000 is anything that rounds to it."""
@@ -198,6 +202,7 @@ class AtMost:
     """
 
     limit: float
+    kind: ClassVar[str] = RESULT
 
     def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
         """Whether ours is small enough."""
@@ -219,6 +224,7 @@ class SameSide:
     """
 
     of: float
+    kind: ClassVar[str] = ORDERING
 
     def accepts(self, paper: float, ours: float, rounding: float = 0.0) -> bool:
         """Whether ours lies on the side of the published value."""
@@ -278,15 +284,20 @@ def compared(
     ours: float | None,
     tolerance: Tolerance,
     note: str = "",
+    kind: str | None = None,
 ) -> Comparison:
-    """Compare a number as the paper prints it (text, so that its digits are known) with ours."""
+    """Compare a number as the paper prints it (text, so that its digits are known) with ours.
+
+    The tolerance tells what kind of line it is, where nothing else is said.
+    """
     if ours is None or math.isnan(ours):
         verdict = Verdict.NOT_RUN
     else:
         close = tolerance.accepts(float(paper.replace(",", "")), ours, rounding_of(paper))
         verdict = Verdict.AGREES if close else Verdict.DIFFERS
     ours = None if verdict is Verdict.NOT_RUN else ours
-    kind = getattr(tolerance, "kind", RESULT)
+    if kind is None:
+        kind = tolerance.kind
     return Comparison(artefact, row, column, paper, ours, str(tolerance), verdict, note, kind)
 
 
@@ -322,6 +333,19 @@ def score_tolerance(ours: ArrayLike, paper_sd: float | None = None, least: float
     theirs = variance if paper_sd is None else paper_sd**2
     width = 2.0 * math.sqrt((variance + theirs) / values.size)
     return Within(width, "(2 SE)") if width > least else Within(least)
+
+
+def count_tolerance(paper: str, of: int | None = None) -> Within:
+    """Two standard deviations of the difference of two counts: binomial, or rare among many.
+
+    Examples
+    --------
+    >>> str(count_tolerance("3", of=5)), str(count_tolerance("3,044"))
+    ('±3.1 (2 SD)', '±156 (2 SD)')
+    """
+    count = float(paper.replace(",", ""))
+    variance = count if of is None else count * (1.0 - count / of)
+    return Within(2.0 * math.sqrt(2.0 * variance), "(2 SD)")
 
 
 def seeds_range(values: ArrayLike) -> tuple[float, float]:

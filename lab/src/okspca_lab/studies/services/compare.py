@@ -4,6 +4,7 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca_lab.studies.comparison import (
+    ORDERING,
     AtMost,
     Comparison,
     Decades,
@@ -14,6 +15,7 @@ from okspca_lab.studies.comparison import (
     Tolerance,
     Within,
     compared,
+    count_tolerance,
     seeds_range,
 )
 from okspca_lab.studies.services import published
@@ -25,12 +27,16 @@ from okspca_lab.studies.services.selection import CANDIDATES, selected, totals
 from okspca_lab.studies.workloads import REGIMES
 
 EXACT_DEGREES, EXACT_DISTANCE = 1e-5, 1e-10
-#: Ratios the paper finds this close to one are differences between equals.
-NEAR_ONE = 0.13
+#: The paper's own repeats of one timing differ by up to 8 % (Table S9).  A ratio closer to one than
+#: that, rounded up, says that two are equal, and two such timings may put it off by twice as much.
+NEAR_ONE = 0.1
+EQUAL = Within(2.0 * NEAR_ONE)
+SIDE = SameSide(1.0)
 MACHINE = "other machine"
 BY_LABELS = "moves with the first labels of the streams"
 BY_DRAWS = "moves with the draws of map and start"
-UNDECIDED = {("R128", "every-10"): 2.0, ("R128", "every-1000"): 1.0}
+#: Rows between two refreshes of the cache whose first ones may come before the rank is reached.
+EARLY_PERIOD = 10
 
 
 def compare(results: Results) -> list[Comparison]:
@@ -66,18 +72,18 @@ def _groups(results: Results) -> list[Comparison]:
             ratios = results.ratios(regime, schedule, "adam", "exact-on-request")
             whole = results.ratios(regime, schedule, "adam", "exact-on-request", inclusive=True)
             faster = float(np.count_nonzero(ratios < 1.0)) if ratios.size else None
-            unsure = UNDECIDED.get((regime, schedule))
-            values: list[tuple[str, str, float | None, Tolerance]] = [
-                ("median", printed.median, median(ratios), SameSide(1.0)),
-                ("min", printed.low, _least(ratios), Factor(2.0)),
-                ("max", printed.high, _least(-ratios, -1.0), Factor(2.0)),
-                ("Adam faster, of 5", printed.faster, faster, Within(unsure) if unsure else Same()),
-                ("median with initialisation", printed.inclusive, median(whole), SameSide(1.0)),
+            near = faster_tolerance(printed)
+            values: list[tuple[str, str, float | None, Tolerance, str | None]] = [
+                ("median", printed.median, median(ratios), SIDE, None),
+                ("min", printed.low, _least(ratios), Factor(2.0), None),
+                ("max", printed.high, _least(-ratios, -1.0), Factor(2.0), None),
+                ("Adam faster, of 5", printed.faster, faster, near, ORDERING),
+                ("median with initialisation", printed.inclusive, median(whole), SIDE, None),
             ]
-            row = f"{regime}, {schedule}"
+            artefact, row = "Tables 5 and S8: Adam ÷ exact-request", f"{regime}, {schedule}"
             lines += [
-                compared("Tables 5 and S8: Adam ÷ exact-request", row, column, paper, ours, near)
-                for column, paper, ours, near in values
+                compared(artefact, row, column, paper, ours, near, kind=kind)
+                for column, paper, ours, near, kind in values
             ]
     return lines
 
@@ -109,10 +115,9 @@ def _joint_row(
 ) -> list[Comparison]:
     """Cost, geometry and counts of one service."""
     ratio = results.ratios(regime, "every-1", method, "exact-on-request")
-    near = abs(float(printed.ratio) - 1.0) < NEAR_ONE
     whole = results.over_seeds("quality", regime, "every-1", method, "requests").size == len(SEEDS)
     values: list[tuple[str, str, float | None, Tolerance, str]] = [
-        ("A0 ratio", printed.ratio, median(ratio), Within(0.2) if near else SameSide(1.0), ""),
+        ("A0 ratio", printed.ratio, median(ratio), _cost_tolerance(method, printed.ratio), ""),
         ("ρ", printed.rho, results.mean(regime, method, "rho"), Decades(0.5), ""),
     ]
     for name, paper, limit in (
@@ -138,16 +143,37 @@ def _joint_row(
     ]
 
 
+def faster_tolerance(printed: published.Group) -> Tolerance:
+    """How far the number of faster pairs may be off: where ratios lie on both sides of one, chance.
+
+    Then it is a count of five draws, in the paper as here.
+    """
+    if float(printed.low) < 1.0 < float(printed.high):
+        return count_tolerance(printed.faster, of=len(SEEDS))
+    return Same()
+
+
+def _cost_tolerance(method: str, printed: str) -> Tolerance:
+    """Who is ahead of the exact service, which itself is divided by itself."""
+    if method == "exact-on-request":
+        return Given()
+    return EQUAL if abs(float(printed) - 1.0) < NEAR_ONE else SIDE
+
+
 def _count_tolerance(regime: str, method: str, name: str, paper: str) -> tuple[Tolerance, str]:
     """Counts that the schedule fixes must be equal; others move with labels or draws."""
+    # At the first refresh of a short cache some classes may not have come yet, and ten rows may or
+    # may not span eight directions; a tracker of eight columns waits for them too.
     draws = {("C4", "cache-10"), ("C11", "cache-10"), ("R256", "cache-10")}
     draws |= {("R256", "adam"), ("R256", "projected-gradient")}
     if name in ("matched", "shortfall") and (regime, method) in draws:
-        return (Factor(2.0), BY_DRAWS) if name == "shortfall" else (Within(60.0), BY_DRAWS)
+        # One refresh sooner or later in each stream.
+        period = Within(float(EARLY_PERIOD * len(SEEDS)))
+        return (Factor(2.0), BY_DRAWS) if name == "shortfall" else (period, BY_DRAWS)
     if REGIMES[regime].n_classes is not None and name != "stale" and paper != "0":
-        # Two equal labels to begin with, or three, leave no target at t = 2, or 3.
-        return Within(5.0), BY_LABELS
-    return Same(), ""
+        # Two equal labels to begin with leave no target at t = 2: one answer in each stream.
+        return Within(float(len(SEEDS))), BY_LABELS
+    return Given(), ""
 
 
 def _candidates(results: Results) -> list[Comparison]:
@@ -157,7 +183,8 @@ def _candidates(results: Results) -> list[Comparison]:
         ours = {step: (shortfall, loss) for step, shortfall, loss in totals(rows)} if rows else {}
         for step, (shortfall, loss) in zip(CANDIDATES, printed, strict=True):
             mine = ours.get(step, (None, None))
-            tolerance: Tolerance = Same() if regime != "R256" else Factor(3.0)
+            # Ranks of early moments are certain, except where eight directions are asked for.
+            tolerance: Tolerance = Same() if regime != "R256" else Factor(2.0)
             note = "" if regime != "R256" else BY_DRAWS
             row = f"{regime}, step {step:g}"
             lines += [

@@ -1,11 +1,13 @@
 """Every number and every ordering of the running text of sections 5 and S5 beside ours."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from okspca.services import Adam
 from okspca_lab.studies.comparison import (
+    ORDERING,
     AtMost,
     Comparison,
     Factor,
@@ -15,6 +17,7 @@ from okspca_lab.studies.comparison import (
     Tolerance,
     Within,
     compared,
+    count_tolerance,
     seeds_range,
 )
 from okspca_lab.studies.services import published
@@ -26,8 +29,6 @@ from okspca_lab.studies.services.selection import DEVELOPMENT_SEEDS, totals
 from okspca_lab.studies.workloads import REGIMES, SCHEDULES
 
 CLASSIFICATION = ("C2", "C4", "C11")
-#: Two standard deviations of the number of random requests, times the methods that share them.
-RANDOM = 800.0
 YES = "1"
 
 
@@ -76,20 +77,31 @@ def _totals(results: Results) -> list[Comparison]:
     lines = []
     for name, paper in published.TOTALS.items():
         note = "random requests are another draw of the same law"
-        tolerance: Tolerance = Within(RANDOM)
+        tolerance: Tolerance = random_requests()
         if name in ("unequal", "no_target"):
             tolerance, note = Factor(2.0), "moves with draws and first labels"
         if name in ("not_initialised", "missing", "shortfall"):
-            tolerance = Within(120.0)
+            tolerance = count_tolerance(paper)
         ours = every[name] if ran else None
         lines.append(compared("Text: totals", "all schedules", name, paper, ours, tolerance, note))
     for name, paper in published.PERIODIC.items():
         ours = periodic[name] if ran else None
         note = "follows from the schedules"
         lines.append(
-            compared("Text: totals", "periodic schedules", name, paper, ours, Same(), note)
+            compared("Text: totals", "periodic schedules", name, paper, ours, Given(), note)
         )
     return lines
+
+
+def random_requests() -> Within:
+    """How far two draws of the random requests may be apart; all methods of a stream share one."""
+    p = SCHEDULES["bernoulli"].probability
+    assert p is not None
+    variance = sum(
+        len(methods_of(regime, "paper")) ** 2 * len(SEEDS) * regime.n_rows * p * (1.0 - p)
+        for regime in REGIMES.values()
+    )
+    return Within(2.0 * math.sqrt(2.0 * variance), "(2 SD)")
 
 
 def _pairs(results: Results) -> list[Comparison]:
@@ -112,6 +124,7 @@ def _pairs(results: Results) -> list[Comparison]:
             "75",
             slower if ran else None,
             Same(),
+            kind=ORDERING,
         ),
         compared(
             "Text: schedules",
@@ -119,8 +132,9 @@ def _pairs(results: Results) -> list[Comparison]:
             "pairs in which Adam is faster",
             "3",
             float(np.count_nonzero(near < 1.0)) if near.size else None,
-            Within(2.0),
+            count_tolerance("3", of=len(SEEDS)),
             "the paper's own ratios lie on both sides of one",
+            ORDERING,
         ),
         compared(
             "Text: schedules",
@@ -144,7 +158,7 @@ def _latter_half(results: Results) -> list[Comparison]:
     sound = float(sum(row["sound"] for row in rows))
     of = "R256, Adam, observations 1025–2048"
     values: list[tuple[str, str, float | None, Tolerance]] = [
-        ("valid, matched, fresh, untied", "5120", sound if ran else None, Within(30.0)),
+        ("valid, matched, fresh, untied", "5120", sound if ran else None, Same()),
         (f"of them above {AWAY_DEGREES:g}°", "5120", away if ran else None, Factor(2.0)),
     ]
     lines = [compared("Text: latter half", of, *value) for value in values]
