@@ -16,7 +16,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo bench test test-distributed lint format docs wheels clean
+.PHONY: help demo bench check test test-distributed lint format docs wheels clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -30,7 +30,10 @@ bench: $(DEV_READY) ## measure speed against others; rows, tables and pictures g
 	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --out results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --heavy-tails --out results/bench
 
-test: lint ## lint, then run the tests and the examples in the docstrings
+check: lint ## lint, then run the fast tests: under a minute, once kernels and types are cached
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" --durations 5 --durations-min 1
+
+test: lint ## lint, then run all tests and the examples in the docstrings
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
 
 # A file's tests stay in one process: each starts one cluster of an engine.

@@ -25,6 +25,7 @@ from okspca.cli.advice import (
 QUICK = ["--seconds", "0.1", "--random-features", "32", "--inputs", "5"]
 
 
+@pytest.mark.slow
 def test_the_table_fits_and_the_call_makes_a_model() -> None:
     result = CliRunner().invoke(app, ["advise", *QUICK, "--classes", "3", "--every", "5"])
     assert result.exit_code == 0, result.output

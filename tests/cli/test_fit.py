@@ -129,6 +129,7 @@ def test_an_interrupted_run_resumes_to_the_last_bit(
     assert (tmp_path / "part").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_to_the_last_bit(folder: Path, tmp_path: Path) -> None:
     """The process gets SIGKILL in the middle of reading, after the first checkpoint."""
     rows = ["--target", "y", "--drop", "label", "--out"]
@@ -155,6 +156,7 @@ def test_a_killed_run_resumes_to_the_last_bit(folder: Path, tmp_path: Path) -> N
     assert (tmp_path / "part").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 def test_ctrl_c_ends_a_run_whose_pipe_is_silent(folder: Path, tmp_path: Path) -> None:
     """What came before the silence is saved; nobody waits for the rest."""
@@ -328,6 +330,7 @@ def test_a_full_disk_is_one_sentence_and_the_last_checkpoint_stays(
         assert OKSPCA.load(small_disk / "m").n_samples_seen_ >= SMALL_BLOCK
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes differ")
 def test_a_closed_pipe_is_one_sentence(folder: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-c", "from okspca.cli import app; app()", "fit"]

@@ -38,6 +38,7 @@ def test_help_names_the_demo() -> None:
     assert "demo" in result.stdout
 
 
+@pytest.mark.slow
 def test_demo_prints_a_summary_and_writes_a_picture(tmp_path: Path) -> None:
     out = tmp_path / "picture.png"
     result = okspca("demo", "--rows", FEW_ROWS, "--out", str(out))
@@ -108,6 +109,7 @@ def test_demo_refuses_a_place_without_permission(
     assert "cannot be written" in result.stderr
 
 
+@pytest.mark.slow
 def test_demo_explains_a_picture_that_cannot_be_written_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +123,7 @@ def test_demo_explains_a_picture_that_cannot_be_written_in_the_end(
     assert "No space left on device" in result.stderr
 
 
+@pytest.mark.slow
 def test_demo_works_where_output_knows_only_ascii(tmp_path: Path) -> None:
     out = tmp_path / "picture.png"
     result = CliRunner(charset="ascii").invoke(app, ["demo", "--rows", "100", "--out", str(out)])
@@ -128,6 +131,7 @@ def test_demo_works_where_output_knows_only_ascii(tmp_path: Path) -> None:
     assert "proven (?)" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 def test_interrupt_is_one_line_and_exit_code_130(tmp_path: Path) -> None:
     out = tmp_path / "picture.png"

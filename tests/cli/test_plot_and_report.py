@@ -179,6 +179,7 @@ def test_a_browser_shows_the_report_without_a_network(
     assert not found["wide"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 def test_the_browser_test_can_fail(tmp_path: Path) -> None:
     """A page with an error and a picture from elsewhere is noticed."""

@@ -80,5 +80,6 @@ def test_errors_that_quote_names(model: Path) -> None:
         is_harmless(result, result.exit_code)
 
 
+@pytest.mark.slow
 def test_the_demo_names_its_picture(tmp_path: Path) -> None:
     is_harmless(run("demo", "--rows", "100", "--out", tmp_path / f"picture{NASTY}.png"))

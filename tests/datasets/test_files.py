@@ -111,6 +111,7 @@ def test_both_forms_of_a_table_are_read(
         assert y.tolist() == [3, 11]
 
 
+@pytest.mark.slow
 def test_a_complete_archive_of_har_is_preferred(places: tuple[Path, Path]) -> None:
     folder = places[0] / "UCI HAR Dataset"
     for side, n in ROWS.items():
@@ -143,6 +144,7 @@ def test_har(real_data: Path) -> None:
     assert np.bincount(train.y)[1:].tolist() == ACTIVITIES["train"]
 
 
+@pytest.mark.slow
 def test_sensorless(real_data: Path) -> None:
     assert real_data
     X, y = load_sensorless()

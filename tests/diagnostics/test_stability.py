@@ -38,6 +38,7 @@ def true_distances(many: list[tuple[OKSPCA, Stability]]) -> Floats:
     return np.array([projector_distance(model.basis().vectors, TRUTH) for model, _ in many])
 
 
+@pytest.mark.slow
 def test_the_estimate_is_near_the_truth_it_does_not_know(
     many: list[tuple[OKSPCA, Stability]],
 ) -> None:

@@ -60,6 +60,7 @@ def three_classes(ridge: float, little: float, seed: int = 1) -> WhitenedMoment:
     return moment
 
 
+@pytest.mark.slow
 def test_dozens_of_cases_of_all_kinds() -> None:
     tally = Tally()
     for seed in range(96):

@@ -102,6 +102,7 @@ def test_one_step_among_the_columns_of_a_frame(output: str) -> None:
     np.testing.assert_allclose(np.asarray(found)[:, :2], alone.transform(frame[["a", "b", "c"]]))
 
 
+@pytest.mark.slow
 def test_search_and_prediction_across_folds_with_frames() -> None:
     frame, labels = mixed()
     inputs = ColumnTransformer(

@@ -35,6 +35,7 @@ def produce(number: int, state: bytes, addresses: Any, stop: Any) -> None:
             count += 1
 
 
+@pytest.mark.slow
 def test_snapshots_of_processes_that_keep_learning_are_exact() -> None:
     context = multiprocessing.get_context("spawn")
     addresses, stop = context.Queue(), context.Event()

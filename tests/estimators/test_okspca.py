@@ -371,5 +371,6 @@ def test_basis_alignment_is_pure() -> None:
 def test_signs_follow_the_largest_entry() -> None:
     X, y = data(300)
     vectors = OKSPCA(4, random_state=0).fit(X, y).basis().vectors
+    assert vectors.shape[1] == 4
     for column in vectors.T:
         assert column[np.argmax(np.abs(column))] > 0.0

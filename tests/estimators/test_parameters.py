@@ -36,6 +36,7 @@ def test_a_small_number_of_components_does_not_narrow_the_next_model(
     assert wide.basis().rank > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

@@ -141,6 +141,7 @@ def test_the_prequential_score_is_that_of_predictions_made_before_learning(
         _ = plain.prequential_score_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_by_one", [False, True])
 def test_the_prequential_score_of_a_classifier_is_its_accuracy(one_by_one: bool) -> None:
     """A class that is new in a block cannot be predicted there, so its rows count as wrong."""

@@ -65,6 +65,7 @@ every_check: Callable[[Test], Test] = parametrize_with_checks(
 )
 
 
+@pytest.mark.slow
 @every_check
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -20,6 +20,7 @@ def responses(seed: int, n: int, spread: float) -> Floats:
     return spread * np.random.RandomState(seed).standard_normal((n, 1))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     seed=st.integers(0, 1000),

@@ -24,6 +24,7 @@ EXACT = {
 APPLICABLE = [(k, s) for k in KERNELS for s in SAMPLINGS if (k, s) != ("laplacian", "orthogonal")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "sampling"), APPLICABLE)
 def test_inner_products_approximate_the_kernel(kernel: str, sampling: str) -> None:
     phi = FourierMap.sample(3, 60_000, bandwidth=1.7, kernel=kernel, sampling=sampling, seed=1)

@@ -165,6 +165,7 @@ def test_states_that_forget_pool_only_where_groups_are_equally_old() -> None:
         models[0].merge(in_turn(models[1]))
 
 
+@pytest.mark.slow
 def test_a_period_does_not_show_as_error() -> None:
     """Phases of a period of 8 rows with means of their own: 60 streams and their intervals."""
     means = RandomState(99).normal(size=(G, 10))

@@ -96,7 +96,10 @@ class TestReadOnlyInstall:
 
 
 def test_a_full_disk_costs_only_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tried: list[int] = []
+
     def full(*_: Any) -> None:
+        tried.append(1)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(caching, "FOLDER", tmp_path)
@@ -107,6 +110,7 @@ def test_a_full_disk_costs_only_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(cache._impl, "reduce", lambda data: data)
     monkeypatch.setattr(cache, "_index_key", lambda sig, codegen: sig)
     cache.save_overload((), type("Result", (), {"codegen": None}))
+    assert tried == [1]
 
 
 def test_one_process_writes_a_cache_at_a_time(tmp_path: Path) -> None:

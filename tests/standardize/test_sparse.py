@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.random import RandomState
-from scipy.sparse import csr_array, csr_matrix, random_array
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.preprocessing import StandardScaler
 
 from okspca import OKSPCA, DataError, MergeError, StateError
@@ -139,7 +139,9 @@ def test_distances_of_sparse_rows() -> None:
 
 
 def test_the_block_is_never_filled() -> None:
-    X = random_array((2000, 100_000), density=1e-4, format="csr", random_state=RandomState(0))
+    random, shape = RandomState(0), (2000, 100_000)
+    places = (random.randint(shape[0], size=20_000), random.randint(shape[1], size=20_000))
+    X = csr_array((random.uniform(size=20_000), places), shape=shape)
     y = np.asarray(X.sum(axis=1)).ravel()
     filled = 8 * X.shape[0] * X.shape[1]
     tracemalloc.start()
