@@ -9,19 +9,19 @@ ROW = re.compile(r"^\| (?P<fault>.+) \| (?P<caught_by>[^|]+) \|$", re.MULTILINE)
 PATH = re.compile(r"`([\w/]+(?:/|\.py))`|`(\w+(?:/\w+)+)`")
 
 
-def places() -> dict[str, list[Path]]:
-    """The files and folders that each fault is caught by."""
+def places() -> list[tuple[str, list[Path]]]:
+    """Every fault, and the files and folders that it is caught by."""
     rows = ROW.findall((TESTS / "README.md").read_text(encoding="utf-8"))
-    return {
-        fault: [TESTS / (file or folder) for file, folder in PATH.findall(caught_by)]
+    return [
+        (fault, [TESTS / (file or folder) for file, folder in PATH.findall(caught_by)])
         for fault, caught_by in rows
         if fault != "fault"
-    }
+    ]
 
 
 def test_every_fault_is_caught_by_tests_that_exist() -> None:
     found = places()
-    assert len(found) > 80
-    assert [fault for fault, named in found.items() if not named] == []
-    missing = [path for named in found.values() for path in named if not path.exists()]
+    assert len({fault for fault, _ in found}) == len(found) > 80
+    assert [fault for fault, named in found if not named] == []
+    missing = [path for _, named in found for path in named if not path.exists()]
     assert missing == []

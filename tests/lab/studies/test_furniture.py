@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from okspca.report.page import Code, Picture, Section, page
-from okspca.report.provenance import command_line, provenance
-from okspca.report.tables import Table
+from okspca.report.page import Section, page
 from okspca_lab.studies.comparison import (
     Comparison,
     Decades,
@@ -125,24 +123,6 @@ def test_text_is_escaped_and_verdicts_are_marked() -> None:
     text = page("A & B", "lead", [Section("Part one", [comparison_table("T", [line]), "x > y"])])
     for expected in ("A &amp; B", "a &lt; b", "x &gt; y", "class='text differs'", "id='part-one'"):
         assert expected in text
-    picture = page("P", "", [Section("S", [Picture(b"png", "it's"), Code("a < b")])])
-    assert "data:image/png;base64,cG5n" in picture
-    assert "it&#x27;s" in picture
-
-
-def test_a_table_has_three_faces() -> None:
-    table = Table("T", ("name", "value", "word"), [("a", "1", "w")], note="Note.", words=(2,))
-    assert "| --- | ---: | --- |" in table.markdown()
-    assert "Note." in table.markdown()
-    assert "<td class='text'>a</td><td>1</td>" in table.html()
-    assert len(table.rich().columns) == 3
-
-
-def test_provenance_names_versions_and_no_path() -> None:
-    told = provenance(command_line(["/opt/x/okspca", "reproduce", "population"]), jobs=1)
-    assert told["command"] == "okspca reproduce population"
-    assert "numba" in told["versions"]
-    assert "took" not in told
 
 
 def test_results_settings_and_orderings_are_counted_apart() -> None:
