@@ -21,7 +21,7 @@ from okspca.standardize import CausalStandardizer
 from okspca.standardize.sparse import SparseStandardizer
 from okspca.state.container import pack, unpack
 from okspca.state.fields import Sink, Source
-from okspca.state.front_ends import read_standardizer, write_standardizer
+from okspca.state.front_ends import STANDARDIZERS
 
 Inputs = CausalStandardizer | SparseStandardizer
 
@@ -156,9 +156,9 @@ class Survey:
         seen = sink.inside("seen")
         write_names(seen, self.schema.columns)
         write_intake(seen.inside("intake"), self._intake, self.probe.solver)
-        write_standardizer(seen.inside("inputs"), self.inputs)
+        STANDARDIZERS.write(seen.inside("inputs"), self.inputs)
         if self.targets is not None:
-            write_standardizer(seen.inside("targets"), self.targets)
+            STANDARDIZERS.write(seen.inside("targets"), self.targets)
         return pack(sink.content())
 
     @classmethod
@@ -178,7 +178,7 @@ class Survey:
 
     def _read(self, source: Source) -> None:
         """Read what was seen."""
-        found = read_standardizer(source.inside("inputs"))
+        found = STANDARDIZERS.read(source.inside("inputs"))
         self.inputs = (
             found if isinstance(found, Inputs) else source.refuse("inputs", "of no survey")
         )
@@ -186,7 +186,7 @@ class Survey:
         self._intake = read_intake(source.inside("intake"), self.probe.solver)
         self._note(columns)
         if self._intake.labels is None:
-            targets: Any = read_standardizer(source.inside("targets"))
+            targets: Any = STANDARDIZERS.read(source.inside("targets"))
             is_plain = isinstance(targets, CausalStandardizer)
             self.targets = targets if is_plain else source.refuse("targets", "of no survey")
         source.close()

@@ -1,23 +1,19 @@
 """The parameters of a model on disk; objects among them are written whole."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.random import RandomState
 
-from okspca.estimators.parameters import READY_MADE
 from okspca.features import FeatureMap
 from okspca.services import Service
+from okspca.services.stored import SEEDS
 from okspca.standardize import Standardizer
 from okspca.state.fields import Sink, Source
-from okspca.state.front_ends import (
-    no_form,
-    read_map,
-    read_standardizer,
-    write_map,
-    write_standardizer,
-)
-from okspca.state.services import MOST_SEED, read_service, write_service
+from okspca.state.front_ends import MAPS, STANDARDIZERS
+from okspca.state.registry import no_form
+from okspca.state.services import SERVICES
 
 #: Parameters that came after the first files were written, with the value that changes nothing;
 #: they are written only where they have another.
@@ -36,14 +32,9 @@ def write_parameters(sink: Sink, parameters: dict[str, Any]) -> None:
     for name, value in parameters.items():
         if name in ADDED and type(value) is type(ADDED[name]) and value == ADDED[name]:
             continue
-        if isinstance(value, FeatureMap):
-            write_map(sink.inside(name), value)
-        elif isinstance(value, Standardizer):
-            write_standardizer(sink.inside(name), value)
-        elif isinstance(value, Service):
-            write_service(sink.inside(name), value)
-        elif isinstance(value, RandomState):
-            _write_random_state(sink.inside(name), value)
+        writers = [write for kind, (write, _) in OBJECTS.items() if isinstance(value, kind)]
+        if writers:
+            writers[0](sink.inside(name), value)
         elif value is None or isinstance(value, bool | int | float | str | np.generic):
             sink.put(name, value)
         else:
@@ -53,9 +44,10 @@ def write_parameters(sink: Sink, parameters: dict[str, Any]) -> None:
 def read_parameters(source: Source, kind: type[Any]) -> dict[str, Any]:
     """Read the parameters, which must be exactly those of the constructor."""
     found: dict[str, Any] = {}
+    hints = _annotations(kind)
     for name in kind().get_params(deep=False):
         if source.is_object(name):
-            found[name] = _read_object(source, name)
+            found[name] = _read_object(source, name, hints.get(name))
             continue
         if name in ADDED and name not in source.names():
             found[name] = ADDED[name]
@@ -65,23 +57,28 @@ def read_parameters(source: Source, kind: type[Any]) -> dict[str, Any]:
             source.refuse(name, value)
         found[name] = value
     source.close()
-    if not isinstance(found["random_state"], RandomState | None):
-        seed = found["random_state"]
-        if type(seed) is not int or not 0 <= seed <= MOST_SEED:
-            source.refuse("random_state", seed)
+    seed = found["random_state"]
+    if not isinstance(seed, RandomState | None) and (type(seed) is not int or seed not in SEEDS):
+        source.refuse("random_state", seed)
     return found
 
 
-def _read_object(source: Source, name: str) -> Any:
-    """Read a parameter that is an object."""
-    inner = source.inside(name)
-    if READY_MADE.get(name) is FeatureMap:
-        return read_map(inner)
-    if READY_MADE.get(name) is Standardizer:
-        return read_standardizer(inner)
-    if name == "solver":
-        return read_service(inner)
-    return _read_random_state(inner) if name == "random_state" else source.refuse(name, "an object")
+def _annotations(kind: type[Any]) -> dict[str, Any]:
+    """Annotations of the parameters of a constructor; those of a parent where it has none."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        if "__init__" in vars(base):
+            found |= get_type_hints(vars(base)["__init__"])
+    return found
+
+
+def _read_object(source: Source, name: str, hint: Any) -> Any:
+    """Read a parameter that is an object, of a kind that its annotation names."""
+    kinds = [get_origin(part) or part for part in get_args(hint)]
+    for kind, (_, read) in OBJECTS.items():
+        if kind in kinds:
+            return read(source.inside(name))
+    return source.refuse(name, "an object")
 
 
 def _write_random_state(sink: Sink, random: RandomState) -> None:
@@ -100,7 +97,7 @@ def _read_random_state(source: Source) -> RandomState:
     """Read a generator."""
     source.text("kind", ("MT19937",))
     keys = source.integers("keys", (624,))
-    if keys.min() < 0 or keys.max() > MOST_SEED:
+    if keys.min() < 0 or keys.max() > SEEDS[-1]:
         source.refuse("keys", "out of range")
     random = RandomState(0)
     words = keys.astype(np.uint32)
@@ -109,3 +106,12 @@ def _read_random_state(source: Source) -> RandomState:
     random.set_state(("MT19937", words, position, *rest))
     source.close()
     return random
+
+
+#: How objects among the parameters are written and read.
+OBJECTS: dict[type, tuple[Callable[[Sink, Any], None], Callable[[Source], Any]]] = {
+    FeatureMap: (MAPS.write, MAPS.read),
+    Standardizer: (STANDARDIZERS.write, STANDARDIZERS.read),
+    Service: (SERVICES.write, SERVICES.read),
+    RandomState: (_write_random_state, _read_random_state),
+}

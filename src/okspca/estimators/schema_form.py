@@ -9,7 +9,7 @@ from okspca.estimators.parameters import CHOICES
 from okspca.features import OneHotMap
 from okspca.services import Service
 from okspca.state.fields import Sink, Source
-from okspca.state.front_ends import read_map, write_map
+from okspca.state.front_ends import MAPS
 from okspca.state.pipelines import read_shared_service, write_shared_service
 
 LABEL_KINDS = ("numbers", "text", "truth values")
@@ -43,7 +43,7 @@ def write_intake(sink: Sink, intake: Intake, solver: object) -> None:
     if intake.labels is None:
         sink.put("labels", None)
     else:
-        write_map(sink.inside("labels"), intake.labels)
+        MAPS.write(sink.inside("labels"), intake.labels)
 
 
 def read_intake(source: Source, parameter: object) -> Intake:
@@ -53,7 +53,7 @@ def read_intake(source: Source, parameter: object) -> Intake:
     intake.service = read_shared_service(source, solver)
     intake.task = source.text("task", (CLASSIFICATION, REGRESSION))
     if intake.task == CLASSIFICATION:
-        labels = read_map(source.inside("labels"))
+        labels = MAPS.read(source.inside("labels"))
         if not isinstance(labels, OneHotMap):
             return source.refuse("labels", "a map of another kind")
         intake.labels = labels

@@ -13,7 +13,7 @@ becomes non-finite is replaced by a Gaussian one seeded with the sample counter,
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from okspca.services.gradient import (
     tangent_gradient,
     tracker_arrays,
 )
+from okspca.services.stored import Seed, Stored
 
 STEPS, CLIPPED, SHORTENED, RESTRICTED = range(4)
 CLIP_GUARD = 1e-12
@@ -54,11 +55,11 @@ class AdamSettings(NamedTuple):
 class AdamArrays(NamedTuple):
     """First and second moments of the gradient, the displacement, and counters."""
 
-    first: Floats
-    second: Floats
-    displacement: Floats
-    previous: Floats
-    counters: Integers
+    first: Annotated[Floats, Stored(("k", "D"), "scratch")]
+    second: Annotated[Floats, Stored(("k", "D"), "scratch")]
+    displacement: Annotated[Floats, Stored(("k", "D"), "scratch")]
+    previous: Annotated[Floats, Stored(("k", "D"), "scratch")]
+    counters: Annotated[Integers, Stored((4,))]
 
 
 @dataclass
@@ -105,7 +106,7 @@ class Adam(Tracker[AdamState]):
     epsilon: float = 1e-8
     max_displacement: float | None = None
     max_basis_change: float | None = None
-    random_state: int | None = None
+    random_state: Seed | None = None
 
     def __post_init__(self) -> None:
         """Make the settings plain, and check them."""

@@ -65,6 +65,10 @@ class Service(ABC, Generic[StateT]):
     def start(self, n_features: int, n_components: int, seed: int) -> StateT:
         """Make the state for an empty moment."""
 
+    def sizes(self, n_features: int, n_components: int) -> dict[str, int]:
+        """Lengths of the arrays of a state, by the letters that their annotations use."""
+        return {"D": n_features, "k": n_components}
+
     @abstractmethod
     def request(self, state: StateT, target: Target, t: int) -> Basis:
         """Supply a basis of the moment after observation ``t``; change nothing."""

@@ -54,6 +54,10 @@ class Exact(Service[WarmBlockState]):
 
     block: WarmBlock = field(default_factory=WarmBlock)
 
+    def sizes(self, n_features: int, n_components: int) -> dict[str, int]:
+        """Lengths of the arrays of a state: those of the block."""
+        return self.block.sizes(n_features, n_components)
+
     def start(self, n_features: int, n_components: int, seed: int) -> WarmBlockState:
         """Make the state for an empty moment."""
         return self.block.start(n_features, n_components, seed)

@@ -8,7 +8,7 @@ U||_F^2`` and its projection on the tangent space of orthonormal bases are::
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -30,6 +30,7 @@ from okspca.services.answers import (
     solution_from,
 )
 from okspca.services.base import Service, ServiceState
+from okspca.services.stored import Stored
 
 
 class TrackerArrays(NamedTuple):
@@ -47,11 +48,11 @@ class TrackerArrays(NamedTuple):
         Scratch.
     """
 
-    rows: Floats
-    triangular: Floats
-    gradient: Floats
-    reflectors: Floats
-    small: Floats
+    rows: Annotated[Floats, Stored(("k", "D"), "unit")]
+    triangular: Annotated[Floats, Stored(("k", "k"), "scratch")]
+    gradient: Annotated[Floats, Stored(("k", "D"), "scratch")]
+    reflectors: Annotated[Floats, Stored(("k", "D"), "scratch")]
+    small: Annotated[Floats, Stored(("k", "k"), "scratch")]
 
 
 @dataclass

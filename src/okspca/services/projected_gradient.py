@@ -24,6 +24,7 @@ from okspca.services.gradient import (
     tangent_gradient,
     tracker_arrays,
 )
+from okspca.services.stored import Seed
 
 DENOMINATOR_GUARD = 1e-12
 
@@ -50,7 +51,7 @@ class ProjectedGradient(Tracker[TrackerState]):
     """
 
     step: float = 1.0
-    random_state: int | None = None
+    random_state: Seed | None = None
 
     def __post_init__(self) -> None:
         """Make the setting plain, and check it."""

@@ -12,6 +12,7 @@ factored exactly.  The request leaves V alone, so asking changes no later answer
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.random import RandomState
@@ -40,6 +41,7 @@ from okspca.services.answers import (
 )
 from okspca.services.base import Service, ServiceState
 from okspca.services.checks import check_count, check_positive, make_plain
+from okspca.services.stored import Stored
 
 CONVERGED = 1e-14
 
@@ -48,7 +50,7 @@ CONVERGED = 1e-14
 class WarmBlockState(ServiceState):
     """The block that is kept warm, as rows."""
 
-    rows: Floats
+    rows: Annotated[Floats, Stored(("p", "D"), "unit")]
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,14 @@ class WarmBlock(Service[WarmBlockState]):
         check_count(refresh_every=self.refresh_every, max_steps=self.max_steps)
         check_count(n_guards=self.n_guards, least=0)
 
+    def sizes(self, n_features: int, n_components: int) -> dict[str, int]:
+        """Lengths of the arrays of a state; p is the number of rows of the block."""
+        width = min(n_components + self.n_guards, n_features)
+        return {**super().sizes(n_features, n_components), "p": width}
+
     def start(self, n_features: int, n_components: int, seed: int) -> WarmBlockState:
         """Make a random block for an empty moment."""
-        width = min(n_components + self.n_guards, n_features)
+        width = self.sizes(n_features, n_components)["p"]
         gaussian = RandomState(seed).standard_normal((n_features, width))
         return WarmBlockState(n_features, n_components, signed_qr(gaussian)[0].T.copy())
 
