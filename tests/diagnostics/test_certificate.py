@@ -29,6 +29,7 @@ from okspca.services import (
     ExactEach,
     ProjectedGradient,
     Service,
+    Tracker,
     WarmBlock,
 )
 from okspca.services.answers import ordinary_part, recertified
@@ -172,7 +173,7 @@ def test_every_service_on_random_streams(service: Service[Any], scale: float) ->
             if labels:
                 Psi = np.eye(width)[random.randint(width, size=1)]
             Phi = (Psi @ mixing.T + 0.3 * random.normal(size=(1, D))) * scale
-            if service.scans:
+            if isinstance(service, Tracker):
                 service.scan(state, moment, moment.encode(Phi, Psi, np.ones(1)), t - 1)
             else:
                 change = moment.add_one(moment.encode(Phi, Psi, np.ones(1)))

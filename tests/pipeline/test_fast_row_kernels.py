@@ -22,7 +22,7 @@ from okspca.pipeline.fast_row_kernels import (
     side_at,
 )
 from okspca.pipeline.state import PipelineState
-from okspca.standardize.causal import StandardizerArrays, VarianceRule
+from okspca.standardize import StandardizerArrays, VarianceRule
 
 X = RandomState(0).normal(size=(60, 4))
 Y = np.sin(X[:, 0]) + X[:, 1] ** 2

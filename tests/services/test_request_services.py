@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from okspca import OKSPCA, Basis, DataError, Status
 from okspca.features import IdentityMap
-from okspca.moments import CrossMoment, Moment, Target
+from okspca.moments import CrossMoment, Moment, Target, WhitenedMoment
 from okspca.moments.arrays import Change
 from okspca.numerics.leading import by_svd
 from okspca.numerics.subspace import principal_angles, projector_distance
@@ -20,11 +20,12 @@ from okspca.services import (
     Cached,
     Contrast,
     Exact,
+    ExactSnapshot,
     Service,
     ServiceState,
     WarmBlock,
 )
-from okspca.services import warm_block as warm_block_module
+from okspca.services import answers as answers_module
 from okspca.services.warm_block import power_step
 
 Array = NDArray[np.float64]
@@ -43,7 +44,7 @@ def test_warm_block_escalates_at_a_tie_and_not_where_it_is_warm(
         calls.append(n_components)
         return by_svd(Ct)
 
-    monkeypatch.setattr(warm_block_module, "leading_exactly", counted)
+    monkeypatch.setattr(answers_module, "leading_exactly", counted)
     service = WarmBlock(n_guards=3)
     random = RandomState(0)
     gapped = random.normal(size=(40, 40)) * 0.5 ** np.arange(40)
@@ -64,7 +65,7 @@ def test_warm_block_escalates_at_a_tie_and_not_where_it_is_warm(
 def test_warm_block_iterates_to_rounding_however_little_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(warm_block_module, "leading_exactly", None)
+    monkeypatch.setattr(answers_module, "leading_exactly", None)
     service = WarmBlock(n_guards=3, tolerance=0.5, max_steps=60)
     gapped = RandomState(0).normal(size=(30, 30)) * 0.6 ** np.arange(30)
     moment = CrossMoment(30, 30)
@@ -218,3 +219,22 @@ def test_a_block_stays_orthonormal_however_little_a_moment_leaves_of_it() -> Non
         for _ in range(100):
             power_step(block, Ct)
         np.testing.assert_allclose(block @ block.T, np.eye(len(block)), atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [3, 90])
+def test_exact_serves_a_whitened_moment_as_it_is_shown(width: int) -> None:
+    random = RandomState(0)
+    Phi = random.normal(size=(200, 80))
+    Psi = Phi @ random.normal(size=(80, width))
+    moment = WhitenedMoment(80, width, ridge=0.1)
+    moment.update(Phi, Psi, np.ones(200))
+    services: list[Service[Any]] = [Exact(), ExactSnapshot()]
+    bases = [service.serve(service.start(80, 2, 0), moment, 200) for service in services]
+    assert bases[0].vectors.tobytes() == bases[1].vectors.tobytes()
+    assert bases[0].certificate == bases[1].certificate
+
+
+def test_exact_keeps_no_block_beside_a_moment_whose_rows_wait() -> None:
+    exact = Exact()
+    assert exact.suited_to(CrossMoment(3, 2)) is exact
+    assert exact.suited_to(WhitenedMoment(3, 2)) == ExactSnapshot()

@@ -83,21 +83,26 @@ def test_settings_of_a_new_service_come_back(service: New) -> None:
     assert registry().read(Source(Content(header(service), {}))) == service
 
 
+WRONG: list[tuple[str, Any]] = [
+    *[("n", value) for value in (None, 2.5, True, "2", -1)],
+    ("limit", "1"),
+    ("limit", True),
+    ("limit", {}),
+    *[("quick", value) for value in (0, None)],
+    *[("rule", value) for value in ("else", None, 1)],
+    *[("name", value) for value in (3, None)],
+    *[("seed", value) for value in (-1, 1 << 32, 1.0)],
+    ("block", None),
+    ("block", {}),
+    ("block", {"kind": "new"}),
+    *[("kind", value) for value in ("old", None)],
+    ("more", 1),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        *[("n", value) for value in (None, 2.5, True, "2", -1)],
-        *[("limit", value) for value in ("1", True, {})],
-        *[("quick", value) for value in (0, None)],
-        *[("rule", value) for value in ("else", None, 1)],
-        *[("name", value) for value in (3, None)],
-        *[("seed", value) for value in (-1, 1 << 32, 1.0)],
-        ("block", None),
-        ("block", {}),
-        ("block", {"kind": "new"}),
-        *[("kind", value) for value in ("old", None)],
-        ("more", 1),
-    ],
+    WRONG,
 )
 def test_a_setting_of_another_kind_is_refused(name: str, value: Any) -> None:
     with pytest.raises(StateError):

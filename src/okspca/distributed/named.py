@@ -19,13 +19,9 @@ from okspca.estimators.missing import as_array, missing_entries
 from okspca.features import FourierMap
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
-from okspca.standardize.causal import (
-    RELATIVE,
-    StandardizerArrays,
-    VarianceRule,
-    divisors,
-    learn_row,
-)
+from okspca.standardize import RELATIVE, StandardizerArrays, VarianceRule
+from okspca.standardize.causal import learn_row
+from okspca.standardize.variance import divisors
 
 
 class NamedFeatures:

@@ -22,6 +22,7 @@ from okspca.estimators.parameters import check_parameters
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.numerics.sparse import stacked
+from okspca.services import Tracker
 from okspca.standardize import FrozenStandardizer, NoStandardizer
 from okspca.standardize.sparse import freeze
 
@@ -81,7 +82,7 @@ def check_can_be_sharded(model: OKSPCA) -> None:
     """Raise for settings that follow one stream, and so have no merge."""
     check_parameters(model)
     following = {
-        "solver": resolve_service(model.solver).tracks,
+        "solver": isinstance(resolve_service(model.solver), Tracker),
         "window": model.window is not None,
         "relevance": model.relevance is not None,
     }

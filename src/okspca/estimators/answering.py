@@ -111,7 +111,7 @@ def check_embeds(pipeline: Pipeline) -> None:
         message = "This state has learned no rows yet; learn some, or merge states that have."
         raise NotReadyError(message)
     target_map = state.target_map
-    if state.service.tracks or not isinstance(target_map, OneHotMap):
+    if state.tracker is not None or not isinstance(target_map, OneHotMap):
         return
     most = max(target_map.n_features - 1, 0)
     if state.n_components > most and pipeline not in _EXPLAINED:

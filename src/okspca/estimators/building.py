@@ -18,7 +18,7 @@ from okspca.moments import CrossMoment, Moment, TargetCompression, WhitenedMomen
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
 from okspca.pipeline import Pipeline, PipelineState
-from okspca.services import BY_NAME, Exact, ExactSnapshot, Service
+from okspca.services import BY_NAME, Service
 from okspca.standardize import (
     PAPER,
     RELATIVE,
@@ -87,14 +87,6 @@ def resolve_service(solver: str | Service[Any]) -> Service[Any]:
     return BY_NAME[solver]() if isinstance(solver, str) else solver
 
 
-def service_of(model: Any) -> Service[Any]:
-    """Return the service of a model; other objectives than the covariance are solved as shown."""
-    service = resolve_service(model.solver)
-    if model.objective == "covariance" or type(service) is not Exact:
-        return service
-    return ExactSnapshot()
-
-
 def n_input_features(model: Any) -> int:
     """Number of input features of a model, known before its map is drawn."""
     return int(model.n_random_features) if model.input_map is None else model.input_map.n_features
@@ -153,7 +145,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         (inputs, input_map),
         (targets, target_map),
         _moment(model, input_map, target_map),
-        service_of(model),
+        resolve_service(model.solver),
         n_components=model.n_components,
         seed=seeds[2],
         align=model.align,

@@ -6,7 +6,7 @@ from okspca.errors import MergeError
 from okspca.moments.arrays import Change, EncodedRows, GroupArrays
 from okspca.moments.moment import Moment
 from okspca.moments.recursions import add_block, add_single, turned
-from okspca.moments.target import Target, groups_in_units, target_of
+from okspca.moments.target import Target, groups_in_units
 from okspca.numerics.arrays import Floats, Integers, unit_scaled
 from okspca.numerics.leading import target_directions
 
@@ -44,7 +44,7 @@ class CrossMoment(Moment):
 
     def target(self) -> Target:
         """Snapshot of C̄ for services."""
-        return target_of(self.arrays, self.units, labels=self.labels, is_constant=self.is_constant)
+        return self._plain_target()
 
     def feature_weights(self, vectors: Floats) -> Floats:
         """Turn directions that services found into weights of the features: here, the same."""

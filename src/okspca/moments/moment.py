@@ -22,7 +22,7 @@ from okspca.errors import MergeError
 from okspca.moments.arrays import ROWS, Change, EncodedRows, GroupArrays, MomentArrays
 from okspca.moments.recursions import pool
 from okspca.moments.stored_sums import StoredSums
-from okspca.moments.target import Target
+from okspca.moments.target import Target, target_of
 from okspca.moments.target_compression import TargetCompression
 from okspca.moments.units import PLAIN, Units
 from okspca.numerics.arrays import Floats, Integers
@@ -155,6 +155,10 @@ class Moment(StoredSums):
         self.arrays.left_mean[...] += left
         self.arrays.right_mean[...] += right[: self.width]
 
+    def _plain_target(self) -> Target:
+        """C̄ as it is kept, in its units."""
+        return target_of(self.arrays, self.units, labels=self.labels, is_constant=self.is_constant)
+
     def _merge_sums(self, other: Self) -> None:
         """Pool what every moment keeps."""
         if self.forgetting != other.forgetting or self.labels != other.labels:
@@ -178,4 +182,5 @@ class Moment(StoredSums):
         rows = self.rows
         self.arrays.sums[...], self.arrays.right_mean[...] = 0.0, 0.0
         self.fill(theirs)
+        # Row numbers decide what is due, so they go on counting.
         self.arrays.totals[ROWS] = rows

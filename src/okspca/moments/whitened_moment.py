@@ -29,7 +29,7 @@ from okspca.moments.moment import Moment
 from okspca.moments.pencil import Pencil
 from okspca.moments.recursions import add_block, add_single, faded_weights, turned
 from okspca.moments.ridge_choice import RidgeChoice
-from okspca.moments.target import Target, groups_in_units, target_of
+from okspca.moments.target import Target, groups_in_units
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers, copied, unit_scaled
 from okspca.numerics.discriminants import left_out_inflation
@@ -124,6 +124,7 @@ class WhitenedMoment(Moment):
                 stop = min(stop, start + self.choice.next_stop(self.rows) - self.rows)
             if self.calibration is not None:
                 stop = min(stop, start + self.calibration.next_stop(self.rows) - self.rows)
+            # A piece ends where predictors change: its rows are scored by one set of them.
             self._add_piece(EncodedRows(*(part[start:stop] for part in rows)))
             start = stop
 
@@ -144,6 +145,7 @@ class WhitenedMoment(Moment):
         if not same:
             message = "The models differ in their objective, ridge or class weighting."
             raise MergeError(message)
+        # Before the sums change: pooling covariances needs the old mean.
         past = self._past(0)
         self._merge_sums(other)
         self.covariance.merge(other.covariance, past, other.arrays.left_mean, other.weight)
@@ -167,6 +169,7 @@ class WhitenedMoment(Moment):
         moved.covariance = copied(self.covariance)
         if self.choice is not None:
             moved.choice = copied(self.choice)
+            # Its regressions predict coordinates that have other places now.
             moved.choice.drop_round()
         if self.calibration is not None:
             moved.calibration = self.calibration.with_columns(columns)
@@ -205,11 +208,14 @@ class WhitenedMoment(Moment):
         pencil = self._pencil(factor, factor_bounds(shifted, factor))
         rows = whitened_rows(factor, plain.Ct * weights[:, np.newaxis])
         Ct, scale = unit_scaled(rows)
+        # Whitening stretches what was left out by one over the root of the smallest eigenvalue at
+        # most.
         dropped = 0.0
         if plain.dropped > 0.0:
             smallest = 0.0 if pencil.bounds is None else pencil.bounds.smallest
             stretch = weights.max(initial=1.0) / np.sqrt(smallest) if smallest else np.inf
             dropped = plain.dropped * stretch / scale
+        # Columns that are weighted no longer sum to zero.
         labels = plain.labels and self.class_weighting == "squared"
         return Target(Ct, plain.scale * scale, dropped, plain.is_zero, labels, pencil)
 
@@ -275,6 +281,7 @@ class WhitenedMoment(Moment):
         V = np.linalg.svd(rows, full_matrices=False)[2][: self.n_directions].T
         W = unwhitened(R, V)
         found = self.discriminants_of(W)
+        # Rows to come are scored as features, so they are not embedded first.
         features = W @ found.weights
         offset = found.offset - self.arrays.left_mean @ features
         calibration.begin(found._replace(weights=features, offset=offset))
@@ -337,10 +344,6 @@ class WhitenedMoment(Moment):
             return np.ones(self.width)
         # A class that no row has had has a column of zeros, whatever it counts.
         return np.where(shares > 0.0, np.maximum(shares, 1e-300) ** -power, 0.0)
-
-    def _plain_target(self) -> Target:
-        """C̄ as it is, without whitening and without weights of classes."""
-        return target_of(self.arrays, self.units, labels=self.labels, is_constant=self.is_constant)
 
     def _block(self, width: int) -> Self:
         """Make an empty moment that is only ever merged, so it needs no choice of a ridge."""

@@ -57,7 +57,7 @@ def request_uncertified(state: PipelineState) -> Basis:
 
 def maintained(state: PipelineState) -> Basis:
     """Return all columns a tracking service maintains; for others, the requested basis."""
-    rows = state.service.maintained(state.service_state)
+    rows = None if state.tracker is None else state.tracker.maintained(state.service_state)
     if rows is None:
         return request(state)
     target = state.moment.target()
@@ -107,7 +107,7 @@ def report(state: PipelineState) -> SameTargetReport:
     sigma = exact.sigma * target.scale
     reference_rank = 0 if target.is_zero else numerical_rank(sigma)
     q = min(state.n_components, reference_rank)
-    full = state.service.maintained(state.service_state)
+    full = None if state.tracker is None else state.tracker.maintained(state.service_state)
     if full is None or q == 0:
         delivered = request(state).vectors
         bases = (delivered, delivered)

@@ -65,7 +65,7 @@ class FastRow:
     psi: Floats
 
     def __init__(self, state: PipelineState) -> None:
-        self._state = state
+        self._state, self._tracker = state, state.tracker
         self.due = next_due(state)
         self._x = np.zeros(state.input_map.n_inputs)  # for inputs that are no plain array
         # By how much the clock of the moment is ahead of the rows, and the rows of the groups.
@@ -108,8 +108,8 @@ class FastRow:
         state.moment.is_constant = is_constant
         if state.sub_moments is not None:
             self._group_row(state.sub_moments)
-        if state.service.scans:
-            state.service.follow_row(state.service_state, state.moment, state.rows)
+        if self._tracker is not None:
+            self._tracker.follow_row(state.service_state, state.moment, state.rows)
         if state.rows >= self.due:
             if follow(state, None):
                 self.renew()

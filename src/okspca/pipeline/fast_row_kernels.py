@@ -15,11 +15,11 @@ from okspca.numerics.addresses import enter_matrix, enter_vector, matrix_at, vec
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import compiled
 from okspca.numerics.cosine import cosine_row
-from okspca.standardize.causal import (
+from okspca.standardize.causal import learn_row
+from okspca.standardize.variance import (
     StandardizerArrays,
     VarianceRule,
     divisors,
-    learn_row,
     varies_by_rounding,
 )
 

@@ -101,9 +101,7 @@ def next_due(state: PipelineState) -> int:
 
 
 def period_of(state: PipelineState) -> int | None:
-    """How often the service wants to be shown the moment; None where it follows rows or nothing."""
-    if state.service.scans:
-        return None
+    """How often the service wants to be shown the moment; None for never."""
     return state.service.period(state.service_state, state.moment.width)
 
 
@@ -121,8 +119,8 @@ def _accumulate(state: PipelineState, standardized_rows: StandardizedRows) -> Ch
     """Add rows to the moment; return the change that a single one made to it."""
     moment, clock, compression = state.moment, state.moment.rows, state.moment.compression
     rows, change = encoded(state, standardized_rows), None
-    if state.service.scans:
-        state.service.scan(state.service_state, moment, rows, state.rows)
+    if state.tracker is not None:
+        state.tracker.scan(state.service_state, moment, rows, state.rows)
     elif rows.Phi.shape[0] == 1:
         change = moment.add_one(rows)
     else:

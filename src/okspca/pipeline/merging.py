@@ -34,7 +34,7 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
     if mine.service != theirs.service:
         message = f"The models differ in their solver: {mine.service} here, {theirs.service} there."
         raise MergeError(message)
-    if mine.service.tracks:
+    if mine.tracker is not None:
         message = "A tracking solver follows one stream and cannot be pooled; use solver='exact'."
         raise MergeError(message)
     if not mine.input_map.equals(theirs.input_map):

@@ -14,7 +14,7 @@ from okspca.features.linear import Origin
 from okspca.moments import Moment, MomentWindow, SubMoments
 from okspca.numerics.arrays import Floats, copied, is_writable
 from okspca.pipeline.waiting import StandardizedRows
-from okspca.services import Service
+from okspca.services import Service, Tracker
 from okspca.standardize import RunningStandardizer, Standardizer
 
 # When the arrays of a part are changed in place: as rows come, or as they join the moment.  All
@@ -125,6 +125,7 @@ class PipelineState:
         window : int
             Number of rows that the moment covers; 0 for all.
         """
+        service = service.suited_to(moment)
         return cls(
             *inputs,
             *targets,
@@ -138,6 +139,11 @@ class PipelineState:
             _new_origin(*inputs, service),
             _new_origin(*targets, service),
         )
+
+    @property
+    def tracker(self) -> Tracker[Any] | None:
+        """The service, where it follows every row by itself."""
+        return self.service if isinstance(self.service, Tracker) else None
 
     def to_learn(self, *, only_wait: bool = False) -> Self:
         """Return a copy that can learn a block while this state stays as it is.
@@ -179,7 +185,7 @@ def _new_origin(
 
     A tracker steps along the features of each row as they come, so it gets them standardised.
     """
-    is_learned = isinstance(standardizer, RunningStandardizer) and not service.scans
+    is_learned = isinstance(standardizer, RunningStandardizer) and not isinstance(service, Tracker)
     if feature_map.linear is None or not is_learned:
         return None
     return Origin.unknown(feature_map.n_inputs)

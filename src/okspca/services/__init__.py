@@ -11,6 +11,7 @@ from okspca.services.exact import Exact
 from okspca.services.exact_each import ExactEach
 from okspca.services.exact_snapshot import ExactSnapshot
 from okspca.services.projected_gradient import ProjectedGradient
+from okspca.services.tracker import Tracker
 from okspca.services.warm_block import WarmBlock
 
 #: The services that a name selects.
@@ -38,5 +39,6 @@ __all__ = [
     "ProjectedGradient",
     "Service",
     "ServiceState",
+    "Tracker",
     "WarmBlock",
 ]

@@ -24,7 +24,7 @@ from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
 from okspca.services.checks import check_fraction, check_positive, make_plain
 from okspca.services.gradient import (
-    Tracker,
+    GradientTracker,
     TrackerArrays,
     TrackerState,
     add_scaled,
@@ -70,7 +70,7 @@ class AdamState(TrackerState):
 
 
 @dataclass(frozen=True)
-class Adam(Tracker[AdamState]):
+class Adam(GradientTracker[AdamState]):
     """The paper's Adam-style tracker.
 
     Parameters
@@ -206,6 +206,7 @@ def _step(
         scale_entries(gradient, settings.clip / (norm + CLIP_GUARD))
         counters[CLIPPED] += 1
     counters[STEPS] += 1
+    # Counted before: the bias corrections divide by zero at step 0.
     size = _displace(gradient, adaptive, settings, counters[STEPS])
     if size > settings.max_displacement:
         scale_entries(adaptive.displacement, settings.max_displacement / (size + CLIP_GUARD))
@@ -245,9 +246,11 @@ def _restricted_move(tracker: TrackerArrays, adaptive: AdamArrays, limit: float)
     previous, rows = adaptive.previous, tracker.rows
     copy_entries(previous, rows)
     for halving in range(MOST_HALVINGS):
+        # Each try begins where the step began: halvings must not add up.
         copy_entries(rows, previous)
         add_scaled(rows, 0.5**halving, adaptive.displacement)
         orthonormalise_rows(rows, tracker.triangular, tracker.reflectors)
+        # The squared projector distance is twice what the new rows hold outside the old span.
         inside = np.dot(np.dot(rows, previous.T), previous)
         square = 0.0
         for i in range(rows.shape[0]):
@@ -255,6 +258,7 @@ def _restricted_move(tracker: TrackerArrays, adaptive: AdamArrays, limit: float)
                 square += (rows[i, j] - inside[i, j]) ** 2
         if np.sqrt(2.0 * square) <= limit:
             return
+        # However often it was halved, one step counts once.
         if halving == 0:
             adaptive.counters[RESTRICTED] += 1
     copy_entries(rows, previous)

@@ -19,7 +19,7 @@ from okspca.moments.arrays import WEIGHT, dropped_norm, rounding_level
 from okspca.numerics.addresses import read_only
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
-from okspca.numerics.leading import Leading, within_span
+from okspca.numerics.leading import Leading, leading_exactly, within_span
 from okspca.numerics.orthonormal import fix_signs, is_finite, signed_qr
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.sums import row_squares, rows_above
@@ -35,6 +35,7 @@ NEGLIGIBLE = 0.25 * EPS
 
 def answer(leading: Leading, target: Target, n_components: int, t: int) -> Basis:
     """Deliver the leading block: numerical rank, at most ``n_components``, fresh at ``t``."""
+    # Directions below the numerical rank are rounding, and are not delivered.
     q = min(n_components, numerical_rank(leading.sigma))
     if q == 0:
         return no_target(target, t)
@@ -43,12 +44,20 @@ def answer(leading: Leading, target: Target, n_components: int, t: int) -> Basis
     if target.pencil is not None:
         rows, numbers = refined(rows, leading.sigma**2, target)
         certificate = certificate_from(numbers, target.scale)
+    # Only now: refining may have turned the columns.
     fix_signs(rows)
     if not np.isfinite(rows).all():
         message = "The basis has non-finite entries; no basis was returned."
         raise NumericalError(message)
     certificate = certificate or certificate_of(rows, leading.sigma, target)
     return Basis.of(rows.T, leading.sigma[:q] * target.scale, built_at=t, certificate=certificate)
+
+
+def exact_answer(target: Target, n_components: int, t: int) -> Basis:
+    """Factor the target and deliver its leading block."""
+    if target.is_zero:
+        return no_target(target, t)
+    return answer(leading_exactly(target.Ct, n_components), target, n_components, t)
 
 
 def certificate_of(rows: Floats, sigma: Floats, target: Target) -> Certificate:
@@ -61,6 +70,7 @@ def certificate_of(rows: Floats, sigma: Floats, target: Target) -> Certificate:
 def recertified(basis: Basis, target: Target, t: int) -> Basis:
     """Return an older answer with its age and a certificate for the current moment."""
     age = t - basis.built_at
+    # Built after the row that was learned last: its certificate is about this very moment.
     if age == 0:
         return basis
     if not basis.is_valid:
@@ -101,6 +111,7 @@ def ordinary_part(moment: MomentArrays) -> tuple[float, Floats]:
     for i in range(squares.size):
         total += squares[i]
     weight, norm = moment.totals[WEIGHT], np.sqrt(total)
+    # Kernels square the sums, certificates C̄.
     for size in (norm, norm / weight):
         if not SAFE_SMALLEST < size < SAFE_LARGEST:
             return 0.0, moment.sums
@@ -137,6 +148,7 @@ def certified(
     q, D = rows.shape
     weight = moment.totals[WEIGHT]
     rho, gap, distance, angle, residual = numbers
+    # Of all bounds only the gap has a unit.
     if gap != UNPROVEN:
         gap /= weight * weight
     packed = np.empty((D + 1, q))

@@ -6,12 +6,11 @@ state that :meth:`Service.start` makes and that the pipeline keeps.  A request o
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from okspca.basis import Basis
 from okspca.moments import Moment, Target
-from okspca.moments.arrays import Change, EncodedRows
-from okspca.numerics.arrays import Floats
+from okspca.moments.arrays import Change
 
 
 @dataclass
@@ -35,7 +34,8 @@ class Service(ABC, Generic[StateT]):
     """One way of supplying a basis.
 
     To add your own, subclass this, implement :meth:`start` and :meth:`request`, and override
-    :meth:`period` and :meth:`observe` if it must follow the stream.
+    :meth:`period` and :meth:`observe` if it must follow the stream.  One that takes a step with
+    every single row is a :class:`okspca.services.tracker.Tracker`.
 
     Examples
     --------
@@ -54,12 +54,6 @@ class Service(ABC, Generic[StateT]):
     >>> OKSPCA(2, solver=PlainSvd(), random_state=0).fit(X, X[:, 0]).basis().rank
     2
     """
-
-    #: It maintains all k columns by recursion: `transform` uses them, and states cannot be pooled.
-    tracks: ClassVar[bool] = False
-
-    #: It has a compiled :meth:`scan` that learns and follows many rows at once.
-    scans: ClassVar[bool] = False
 
     @abstractmethod
     def start(self, n_features: int, n_components: int, seed: int) -> StateT:
@@ -81,6 +75,10 @@ class Service(ABC, Generic[StateT]):
         """Answer without a certificate; a service may save the work for it."""
         return self.serve(state, moment, t)._replace(certificate=None)
 
+    def suited_to(self, moment: Moment) -> "Service[Any]":
+        """Return the service to use with an empty moment: this one, or one that keeps less."""
+        return self
+
     def objection(self, *, labels: bool, n_targets: int) -> str | None:
         """Say why this service cannot serve such a target, or return None."""
         return None
@@ -95,22 +93,6 @@ class Service(ABC, Generic[StateT]):
         ``change`` is the rank-one change that observation made, known where the period is one.  It
         is also called, without a change, after another moment was pooled into this one.
         """
-
-    def scan(self, state: StateT, moment: Moment, rows: EncodedRows, t: int) -> None:
-        """Learn rows and follow each of them in one compiled loop, instead of :meth:`observe`.
-
-        Called only where ``scans`` is set; ``t`` is the number of observations before them.
-        """
-
-    def follow_row(self, state: StateT, moment: Moment, t: int) -> None:
-        """Follow the one row that was learned last, as :meth:`scan` does after each of its rows.
-
-        Called only where ``scans`` is set.
-        """
-
-    def maintained(self, state: StateT) -> Floats | None:
-        """Return the maintained basis (all k columns, as rows), where the service tracks one."""
-        return None
 
     def health(self, state: StateT) -> dict[str, float]:
         """Counters and numbers that tell how the maintenance is going."""

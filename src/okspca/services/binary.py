@@ -36,6 +36,7 @@ class Binary(Service[ServiceState]):
 
     def request(self, state: ServiceState, target: Target, t: int) -> Basis:
         """Supply the direction between the two class means."""
+        # A single class so far has a column of zeros, and no difference.
         if target.is_zero or target.Ct.shape[0] < 2:
             return no_target(target, t)
         return answer(by_difference(target.Ct), target, state.n_components, t)

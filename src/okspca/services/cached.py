@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from okspca.basis import Basis, Status
 from okspca.moments import Moment, Target
 from okspca.moments.arrays import Change
-from okspca.numerics.leading import leading_exactly
-from okspca.services.answers import answer, no_target, recertified
+from okspca.services.answers import exact_answer, recertified
 from okspca.services.base import Service, ServiceState
 from okspca.services.checks import check_count, make_plain
 
@@ -57,12 +56,7 @@ class Cached(Service[CachedState]):
 
     def observe(self, state: CachedState, moment: Moment, change: Change | None, t: int) -> None:
         """Factor the moment and keep the basis."""
-        target = moment.target()
-        if target.is_zero:
-            state.last = no_target(target, t)
-            return
-        leading = leading_exactly(target.Ct, state.n_components)
-        state.last = answer(leading, target, state.n_components, t)
+        state.last = exact_answer(moment.target(), state.n_components, t)
 
     def request(self, state: CachedState, target: Target, t: int) -> Basis:
         """Hand out the last basis with its age."""

@@ -38,6 +38,7 @@ def check_count(*, least: int = 1, **settings: int) -> None:
 
 def _is_number(value: object) -> bool:
     """Whether a value is a real number and not a truth value."""
+    # To Python, True is a number.
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 

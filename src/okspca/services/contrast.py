@@ -35,6 +35,7 @@ class Contrast(Service[ServiceState]):
 
     def request(self, state: ServiceState, target: Target, t: int) -> Basis:
         """Supply the exact leading block."""
+        # A single class so far has a column of zeros, and no contrast.
         if target.is_zero or target.Ct.shape[0] < 2:
             return no_target(target, t)
         return answer(by_contrast(target.Ct), target, state.n_components, t)

@@ -9,27 +9,28 @@
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from okspca.basis import Basis
 from okspca.diagnostics.certificate import UNPROVEN, bounds_of_combination
 from okspca.moments import Moment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.compiled import BoundKernel, compiled
-from okspca.numerics.leading import gram_leading, jacobi_leading, leading_exactly
+from okspca.numerics.leading import gram_leading, jacobi_leading
 from okspca.numerics.orthonormal import fix_signs
 from okspca.numerics.products import row_products
 from okspca.services.answers import (
     Solution,
-    answer,
     certified,
     dropped_sum,
+    exact_answer,
     fresh_basis,
     no_solution,
-    no_target,
     ordinary_part,
     solution_from,
 )
 from okspca.services.base import Service
+from okspca.services.exact_snapshot import ExactSnapshot
 from okspca.services.warm_block import WarmBlock, WarmBlockState
 
 # A compressed response takes up to some 60 columns, few of them above rounding: that is not wide.
@@ -58,6 +59,10 @@ class Exact(Service[WarmBlockState]):
         """Lengths of the arrays of a state: those of the block."""
         return self.block.sizes(n_features, n_components)
 
+    def suited_to(self, moment: Moment) -> Service[Any]:
+        """Keep no block beside a moment whose rows wait: it could not be kept warm in between."""
+        return ExactSnapshot() if moment.folds else self
+
     def start(self, n_features: int, n_components: int, seed: int) -> WarmBlockState:
         """Make the state for an empty moment."""
         return self.block.start(n_features, n_components, seed)
@@ -72,14 +77,13 @@ class Exact(Service[WarmBlockState]):
 
     def request(self, state: WarmBlockState, target: Target, t: int) -> Basis:
         """Supply the exact leading block."""
-        if target.is_zero:
-            return no_target(target, t)
-        return answer(leading_exactly(target.Ct, state.n_components), target, state.n_components, t)
+        return exact_answer(target, state.n_components, t)
 
     def serve(self, state: WarmBlockState, moment: Moment, t: int) -> Basis:
         """Answer by one compiled call where the moment is narrow and well separated."""
         arrays = moment.arrays
         width = arrays.sums.shape[0]
+        # The first test settles it for nearly everybody, without a call.
         if width > NARROW and self._is_wide(state, width):
             return self.block.serve(state, moment, t)
         if moment.is_ordinary:
@@ -91,6 +95,7 @@ class Exact(Service[WarmBlockState]):
     def serve_uncertified(self, state: WarmBlockState, moment: Moment, t: int) -> Basis:
         """As :meth:`serve`, without the work for the certificate."""
         arrays = moment.arrays
+        # A wide moment is left to the block, whose proof is part of finding the answer.
         if moment.is_ordinary and not self._is_wide(state, arrays.sums.shape[0]):
             found, (packed, _) = _bound_solve.code(arrays, state.n_components, False)
             if found:
@@ -110,9 +115,11 @@ def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool
     if total == 0.0:
         return no_solution()
     found, sigma, rows, coefficients = gram_leading(sums, n_components)
+    # A small gap: rotations of the rows are as accurate there as an SVD.
     if not found:
         found, theta, rows = jacobi_leading(sums, n_components)
         return solution_from(moment, part, rows, theta) if found else no_solution()
+    # What is not proven is returned as such where nobody asked for a proof.
     ritz, numbers = sigma * sigma, (0.0, UNPROVEN, UNPROVEN, UNPROVEN, 0.0)
     if certify:
         sizes = total, dropped_sum(moment)

@@ -1,15 +1,14 @@
-"""Exact on request for objectives other than the covariance.
+"""Exact on request with nothing kept in between, and no short cut past what the moment shows.
 
-Other services take short cuts through the arrays of the plain cross-moment.  This one solves
-whatever the moment shows as its target, so it serves moments that show something else than C̄.
+This is what :class:`okspca.services.Exact` becomes for a whitened moment, whose rows wait to be
+folded.  Files know it by its own name.
 """
 
 from dataclasses import dataclass
 
 from okspca.basis import Basis
 from okspca.moments import Target
-from okspca.numerics.leading import leading_exactly
-from okspca.services.answers import answer, no_target
+from okspca.services.answers import exact_answer
 from okspca.services.base import Service, ServiceState
 
 
@@ -30,6 +29,4 @@ class ExactSnapshot(Service[ServiceState]):
 
     def request(self, state: ServiceState, target: Target, t: int) -> Basis:
         """Supply the exact leading block."""
-        if target.is_zero:
-            return no_target(target, t)
-        return answer(leading_exactly(target.Ct, state.n_components), target, state.n_components, t)
+        return exact_answer(target, state.n_components, t)

@@ -1,4 +1,4 @@
-r"""What the trackers share: their state, the tangent gradient, the answer to a request.
+r"""What the gradient trackers share: their state, the tangent gradient, the answer to a request.
 
 A basis U (D x k) is stored as rows, ``U^T``.  With the Bessel moment C, the gradient of ``||C^T
 U||_F^2`` and its projection on the tangent space of orthonormal bases are::
@@ -8,7 +8,7 @@ U||_F^2`` and its projection on the tangent space of orthonormal bases are::
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -29,8 +29,9 @@ from okspca.services.answers import (
     ordinary_part,
     solution_from,
 )
-from okspca.services.base import Service, ServiceState
+from okspca.services.base import ServiceState
 from okspca.services.stored import Stored
+from okspca.services.tracker import Tracker
 
 
 class TrackerArrays(NamedTuple):
@@ -80,11 +81,8 @@ def gaussian_rows(n_features: int, n_components: int, seed: int) -> Floats:
 TrackerStateT = TypeVar("TrackerStateT", bound=TrackerState)
 
 
-class Tracker(Service[TrackerStateT]):
-    """A service that takes one step of its own with the moment after every observation."""
-
-    tracks: ClassVar[bool] = True
-    scans: ClassVar[bool] = True
+class GradientTracker(Tracker[TrackerStateT]):
+    """A tracker that takes one gradient step with the moment after every observation."""
 
     @abstractmethod
     def learn_and_step(
@@ -99,13 +97,10 @@ class Tracker(Service[TrackerStateT]):
     def advance(self, state: TrackerStateT, moment: Moment) -> bool:
         """Take one step with the current moment; False where the basis became non-finite."""
 
-    def period(self, state: TrackerStateT, width: int) -> int | None:
-        """One step per observation."""
-        return 1
-
     def scan(self, state: TrackerStateT, moment: Moment, rows: EncodedRows, t: int) -> None:
         """Learn and follow rows; a non-finite basis is replaced, counted, and the loop goes on."""
         n, done = rows.Phi.shape[0], 0
+        # The compiled loop comes back where a basis broke: a new one is drawn out here.
         while done < n:
             done = self.learn_and_step(state, moment, rows, done)
             if done < 0:
@@ -148,6 +143,7 @@ class Tracker(Service[TrackerStateT]):
 
 def _reinitialise(state: TrackerState, t: int) -> None:
     """Replace a non-finite basis by a Gaussian one seeded with the sample counter, and count it."""
+    # The counter as seed: the same stream breaks and recovers in the same way, wherever it is cut.
     state.arrays.rows[...] = gaussian_rows(state.n_features, state.n_components, t)
     state.reinitialised += 1
 
@@ -175,8 +171,10 @@ def tangent_gradient(moment: MomentArrays, tracker: TrackerArrays) -> float:
     factor = rows / ((rows - 1.0) * weight) if rows > 1.0 else 0.0
     projected = np.dot(tracker.rows, moment.sums.T)
     scale_entries(projected, 2.0 * factor * factor)
+    # From right to left: the D x D matrix C C^T is never formed.
     np.dot(projected, moment.sums, gradient)
     np.dot(tracker.rows, gradient.T, small)
+    # Only the symmetric part is at right angles to the tangent space.
     for i in range(k):
         for j in range(i):
             mean = 0.5 * (small[i, j] + small[j, i])

@@ -17,7 +17,7 @@ from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
 from okspca.services.checks import check_positive, make_plain
 from okspca.services.gradient import (
-    Tracker,
+    GradientTracker,
     TrackerArrays,
     TrackerState,
     add_scaled,
@@ -30,7 +30,7 @@ DENOMINATOR_GUARD = 1e-12
 
 
 @dataclass(frozen=True)
-class ProjectedGradient(Tracker[TrackerState]):
+class ProjectedGradient(GradientTracker[TrackerState]):
     """The paper's projected-gradient tracker.
 
     Parameters
@@ -105,6 +105,7 @@ def _step(moment: MomentArrays, tracker: TrackerArrays, step: float) -> bool:
     for i in range(moment.sums.shape[0]):
         for j in range(moment.sums.shape[1]):
             square += moment.sums[i, j] * moment.sums[i, j]
+    # Here C̄, in the gradient C: the two divisors are those of the paper.
     norm = 2.0 * square / (weight * weight) + DENOMINATOR_GUARD
     add_scaled(tracker.rows, step / norm, tracker.gradient)
     orthonormalise_rows(tracker.rows, tracker.triangular, tracker.reflectors)

@@ -23,7 +23,7 @@ from okspca.moments import Moment, MomentArrays, Target
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.compiled import BoundKernel, compiled
-from okspca.numerics.leading import leading_exactly, polished
+from okspca.numerics.leading import polished
 from okspca.numerics.orthonormal import fix_signs, orthonormalise_graded, signed_qr
 from okspca.numerics.products import gram, row_products
 from okspca.numerics.spectrum import RANK_TOLERANCE
@@ -31,12 +31,11 @@ from okspca.numerics.sums import distance
 from okspca.numerics.symmetric import diagonalise
 from okspca.services.answers import (
     Solution,
-    answer,
     certified,
     dropped_sum,
+    exact_answer,
     fresh_basis,
     no_solution,
-    no_target,
     ordinary_part,
 )
 from okspca.services.base import Service, ServiceState
@@ -99,6 +98,7 @@ class WarmBlock(Service[WarmBlockState]):
     def start(self, n_features: int, n_components: int, seed: int) -> WarmBlockState:
         """Make a random block for an empty moment."""
         width = self.sizes(n_features, n_components)["p"]
+        # Random, so that it is at right angles to no direction that will matter.
         gaussian = RandomState(seed).standard_normal((n_features, width))
         return WarmBlockState(n_features, n_components, signed_qr(gaussian)[0].T.copy())
 
@@ -108,8 +108,10 @@ class WarmBlock(Service[WarmBlockState]):
 
     def observe(self, state: WarmBlockState, moment: Moment, change: Change | None, t: int) -> None:
         """Take one power step with the current moment."""
+        # Any multiple of C̄ has the same directions, so the sums need no division.
         stored = moment.is_shown_as_stored
         Ct = unit_scaled(moment.arrays.sums)[0] if stored else moment.target().Ct
+        # An empty moment would leave a block of zeros.
         if Ct.any():
             power_step(state.rows, Ct)
 
@@ -124,9 +126,7 @@ class WarmBlock(Service[WarmBlockState]):
 
     def request(self, state: WarmBlockState, target: Target, t: int) -> Basis:
         """Factor exactly."""
-        if target.is_zero:
-            return no_target(target, t)
-        return answer(leading_exactly(target.Ct, state.n_components), target, state.n_components, t)
+        return exact_answer(target, state.n_components, t)
 
 
 @compiled
@@ -152,12 +152,14 @@ def _refine(
     theta, turn = np.empty(p), np.empty((p, p))
     for _ in range(max_steps):
         right = np.dot(rows, sums.T)
+        # Lengths differ by orders of magnitude, directions are nearly orthogonal.
         orthonormalise_graded(right)
         left = np.dot(right, sums)
         small = gram(left)
         if not diagonalise(small, turn):
             return no_solution()
         for j in range(p):
+            # A Gram matrix has no negative eigenvalues; rounding may show one.
             theta[j] = max(small[j, j], 0.0)
         # A short rank may mean that the block missed a direction: only factoring can tell.
         if k > p or theta[k - 1] <= RANK_TOLERANCE * theta[0]:
@@ -166,6 +168,7 @@ def _refine(
         for i in range(k):
             for j in range(D):
                 leading[i, j] /= np.sqrt(theta[i])
+        # Division by small singular values costs digits of orthonormality; one step restores them.
         leading = polished(leading)
         projected = row_products(leading, sums)
         small = gram(projected)
@@ -175,7 +178,9 @@ def _refine(
             numbers = bounds_from(small, residual, theta, D + width, sizes)
             fix_signs(leading)
             found, solution = certified(moment, leading, theta, numbers)
+            # What is converged but not proven is escalated like the rest.
             return found and numbers[2] != UNPROVEN and numbers[2] <= tolerance, solution
+        # Of the length of the singular values; the next round makes them orthonormal.
         rows = np.dot(turn, left)
     return no_solution()
 

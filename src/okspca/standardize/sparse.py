@@ -18,13 +18,13 @@ from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import compiled
 from okspca.numerics.running import pooled_mean, pooled_variance, update_mean_variance
 from okspca.numerics.sparse import canonical, divided
-from okspca.standardize.causal import (
+from okspca.standardize.base import RunningStandardizer
+from okspca.standardize.causal import CausalStandardizer
+from okspca.standardize.frozen import FrozenStandardizer
+from okspca.standardize.variance import (
     RELATIVE,
     ROWS,
     WEIGHT,
-    CausalStandardizer,
-    FrozenStandardizer,
-    RunningStandardizer,
     StandardizerArrays,
     VarianceRule,
     divisors,
@@ -101,6 +101,7 @@ class SparseStandardizer(RunningStandardizer):
 
 def freeze(standardizer: CausalStandardizer | SparseStandardizer) -> FrozenStandardizer:
     """Fix the present state: mean and scale, or the scale alone where rows are sparse."""
+    # Sparse rows are not centred: subtracting a mean would fill them.
     if isinstance(standardizer, SparseStandardizer):
         return FrozenStandardizer(np.zeros_like(standardizer.mean), standardizer.scale())
     return FrozenStandardizer.of(standardizer)
@@ -122,12 +123,14 @@ def _scan(
     for i in range(weights.shape[0]):
         for k in range(starts[i], starts[i + 1]):
             j = columns[k]
+            # Before the first row the zeros in `whole` say that nothing is known.
             if counts[WEIGHT] > 0.0:
                 share = held[j] / counts[WEIGHT]
                 whole[0][0] = share * mean[j]
                 whole[1][0] = pooled_variance(0.0, variance[j], mean[j], share)
             divisors(StandardizerArrays(whole[0], whole[1], counts), rule, divisor)
             scaled[k] = values[k] / divisor[0]
+        # A row is learned only when all of it is scaled.
         for k in range(starts[i], starts[i + 1]):
             j = columns[k]
             held[j] += weights[i]

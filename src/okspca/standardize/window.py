@@ -11,7 +11,8 @@ import numpy as np
 from okspca.errors import MergeError
 from okspca.numerics.arrays import Floats
 from okspca.numerics.two_stacks import TwoStacks
-from okspca.standardize.causal import RELATIVE, WEIGHT, CausalStandardizer, VarianceRule
+from okspca.standardize.causal import CausalStandardizer
+from okspca.standardize.variance import RELATIVE, WEIGHT, VarianceRule
 
 N_BLOCKS = 16
 
@@ -48,6 +49,7 @@ class WindowStandardizer(CausalStandardizer):
         """Standardise each row with the rows before it, then learn it; old blocks leave."""
         Z, start = np.empty(X.shape), 0
         while start < len(X):
+            # Blocks are full at fixed row numbers, however the stream is cut.
             room = max(self.window // N_BLOCKS, 1) - self.newest.rows
             rows = slice(start, start + room)
             Z[rows] = super().scan(X[rows], weights[rows])

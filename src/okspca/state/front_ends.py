@@ -8,8 +8,7 @@ from typing import Any
 
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.numerics.arrays import Floats
-from okspca.standardize.causal import (
-    ROWS,
+from okspca.standardize import (
     CausalStandardizer,
     FrozenStandardizer,
     NoStandardizer,
@@ -18,6 +17,7 @@ from okspca.standardize.causal import (
     VarianceRule,
 )
 from okspca.standardize.sparse import SparseStandardizer
+from okspca.standardize.variance import ROWS
 from okspca.standardize.window import N_BLOCKS, WindowStandardizer
 from okspca.state.fields import MOST_DATA, Sink, Source
 from okspca.state.registry import Registry, no_form

@@ -15,7 +15,7 @@ how the running means moved, so that the service needs nothing from the kernel t
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.orthonormal import fix_signs
 from okspca.numerics.spectrum import numerical_rank
 from okspca.services.answers import no_target
-from okspca.services.base import Service, ServiceState
+from okspca.services.base import ServiceState
+from okspca.services.tracker import Tracker
 
 NEGLIGIBLE = 1e-15
 
@@ -65,7 +66,7 @@ class IncrementalState(ServiceState):
 
 
 @dataclass(frozen=True)
-class Incremental(Service[IncrementalState]):
+class Incremental(Tracker[IncrementalState]):
     """Leading block of a decomposition of bounded rank, changed with every observation.
 
     Parameters
@@ -86,8 +87,6 @@ class Incremental(Service[IncrementalState]):
     n_guards: int = 8
     repair_every: int = 64
 
-    scans: ClassVar[bool] = True
-
     def start(self, n_features: int, n_components: int, seed: int) -> IncrementalState:
         """Make the state for an empty moment."""
         capacity = min(n_components + self.n_guards, n_features)
@@ -100,10 +99,6 @@ class Incremental(Service[IncrementalState]):
             np.zeros(0),
         )
         return IncrementalState(n_features, n_components, empty)
-
-    def period(self, state: IncrementalState, width: int) -> int | None:
-        """Every observation changes the decomposition."""
-        return 1
 
     def scan(self, state: IncrementalState, moment: Moment, rows: EncodedRows, t: int) -> None:
         """Learn and follow rows one by one."""
@@ -120,6 +115,9 @@ class Incremental(Service[IncrementalState]):
             state.low_rank = widened(state.low_rank, moment.width)
         state.compression = moment.compression
         _bound_follow.code(moment.arrays, state.low_rank, t % self.repair_every == 0)
+
+    def maintained(self, state: IncrementalState) -> None:
+        """Embeddings use what a request hands out, cut at its rank."""
 
     def request(self, state: IncrementalState, target: Target, t: int) -> Basis:
         """Hand out the leading rows, orthonormal as they are maintained."""
