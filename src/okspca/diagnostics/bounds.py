@@ -67,6 +67,7 @@ class Sample:
 
     def __post_init__(self) -> None:
         """Check the conditions."""
+        # To Python, True is a whole number.
         whole = isinstance(self.t, int | np.integer) and not isinstance(self.t, bool)
         if not whole or self.t < 1:
             _unmet("number of rows", f"t={self.t!r}, but it must be a whole number from 1 up")

@@ -174,6 +174,7 @@ def bounds_of_combination(
     rest = total
     for j in range(ritz.size):
         rest -= ritz[j]
+    # The largest eigenvalue is at most the largest Ritz value and all that was not inspected.
     largest = np.sqrt(ritz[0] + max(rest, 0.0))
     q, w = projected.shape
     rounding = (w + 2 * q + 8) * np.sqrt(q) * EPS * total
@@ -222,6 +223,7 @@ def bounds_within(
     noise, stretch, shift = allowances
     less, more = 1.0 - stretch, 1.0 + stretch
     q = small.shape[0]
+    # Every number is moved to its unfavourable side before it is used.
     captured, inspected, leading = -noise, 0.0, 0.0
     for j in range(q):
         captured += small[j, j]
@@ -232,6 +234,7 @@ def bounds_within(
             leading += ritz[j]
     inside = float(ritz[q - 1]) if q <= ritz.size else 0.0
     following = float(ritz[q]) if q < ritz.size else 0.0
+    # Where everything was inspected there is no tail, but for rounding.
     tail = max(total - inspected, 0.0) + noise
     best, outside = (leading + tail) * more, (following + tail) * more
     rho = min(max(captured / best, 0.0), 1.0)
@@ -242,10 +245,13 @@ def bounds_within(
     separation = (_smallest_eigenvalue(small, outside) - noise) * less - outside
     if separation > 0.0:
         upper = min(upper, np.sqrt(2.0) * residual / separation)
+    # Projectors of rank q are never further apart.
     upper = min(upper + shift, np.sqrt(2.0 * q))
+    # The whole distance may be due to one angle, whose sine it then is, times sqrt(2).
     angle = UNPROVEN
     if upper < _RIGHT_ANGLE:
         angle = np.degrees(np.arcsin(upper / _RIGHT_ANGLE))
+    # A proven distance may say more about the objective than the objective itself.
     rho = max(rho, 1.0 - 0.5 * (ritz[0] + tail) * more * upper * upper / captured)
     # One step down, so that the last rounding cannot turn a bound below one into one.
     return rho * (1.0 - EPS), gap, upper, angle
@@ -262,6 +268,7 @@ def _smallest_eigenvalue(small: Floats, below: float) -> float:
             coupling += abs(small[i, j])
         bound = min(bound, small[i, i] + abs(small[i, i]) - coupling)
         diagonal = min(diagonal, small[i, i])
+    # Gershgorin's circles cost next to nothing; eigenvalues only where they are too wide.
     if diagonal - bound <= 0.01 * (diagonal - below):
         return bound
     diagonalise(small, np.empty((q, q)))

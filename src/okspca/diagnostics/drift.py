@@ -57,6 +57,7 @@ class DriftAlarm:
 
     def raised_by(self, loss: float) -> bool:
         """Take in one loss; True raises the alarm and begins to learn anew what is usual."""
+        # While too little is usual, nothing is unusual.
         known = len(self._usual) >= self.n_usual // 2
         limit = max(self.least, self.factor * float(np.median(self._usual))) if known else np.inf
         if loss > limit:

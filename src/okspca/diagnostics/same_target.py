@@ -143,6 +143,7 @@ def compare(U: Floats, C: Floats, exact: Floats, sigma: Floats) -> Comparison:
     q = U.shape[1]
     objective = float(np.sum((C.T @ U) ** 2))
     best = float(np.sum(sigma[:q] ** 2))
+    # There is nothing to capture: shares and angles would be those of rounding.
     if best <= SMALLEST_OBJECTIVE:
         return Comparison(q, objective, best, None, (), None, None)
     reference = exact[:, :q]

@@ -173,6 +173,7 @@ def estimate_stability(
     sines = np.sin(np.radians(angles)) ** 2
     distance, interval = _estimate(2.0 * sines.sum(axis=1), G, math.sqrt(2.0 * q))
     found = [_estimate(column, G, 1.0) for column in sines.T]
+    # Spans of all D directions agree whatever the data say, so they are left out.
     apart = disagreement(pairs, min(rank, 2 * n_components + 2, whole.rows.shape[1] - 1))
     return Stability(
         n_rows,
@@ -206,6 +207,7 @@ def halves(n_groups: int) -> list[tuple[list[int], list[int]]]:
         # Each pair once: the half with the first group, and the other.
         chosen = [[0, *rest] for rest in combinations(range(1, n_groups), n_groups // 2 - 1)]
     else:
+        # A fixed seed: the same groups always give the same estimate.
         random = np.random.RandomState(n_groups)
         chosen = [
             sorted(random.permutation(n_groups)[: n_groups // 2].tolist())
@@ -227,6 +229,7 @@ def _estimate(squares: Floats, n_groups: int, ceiling: float) -> tuple[float, In
     mean, variance = float(squares.mean()), float(squares.var())
     factor = 2.0 * (n_groups - 2.0) / (n_groups - 1.0)
     nu = _MOST_SQUARES if variance == 0.0 else factor * mean * mean / variance
+    # A sum has at least one square; beyond the limit more make no difference.
     nu = min(max(nu, 1.0), _MOST_SQUARES)
     tail = (1.0 - LEVEL) / 2.0
     low, high = (
@@ -237,6 +240,7 @@ def _estimate(squares: Floats, n_groups: int, ceiling: float) -> tuple[float, In
 
 def _degrees(sine: float) -> float:
     """Angle of a sine, in degrees."""
+    # Rounding may leave a sine above one.
     return math.degrees(math.asin(min(sine, 1.0)))
 
 

@@ -106,9 +106,11 @@ def refined(rows: Floats, ritz: Floats, target: Target) -> tuple[Floats, Bounds]
     if seen.is_settled(found):
         return rows, found
     step = _newton_step(rows, seen.small.diagonal(), residual.columns, target)
+    # Written so that a step with NaN is refused.
     if not norm(step) <= LARGEST_CORRECTION:
         return rows, found
     moved = np.ascontiguousarray(signed_qr(rows.T + step)[0].T)
+    # A step that does not prove more is not taken.
     again = whitened_bounds(moved, ritz, target)
     return (moved, again) if again is _closer(found, again) else (rows, found)
 
@@ -155,6 +157,7 @@ def _proven(rows: Floats, found: Residual, target: Target, seen: Inspection) -> 
     across += found.error + found.relative * seen.total
     dropped = noise_of(0, (seen.total, target.dropped))
     bound = across / (1.0 - e) / (1.0 - turn) + dropped
+    # Nothing is proven by NaN; infinity says so and compares as it should.
     return bound if math.isfinite(bound) else math.inf
 
 
@@ -164,6 +167,7 @@ def _newton_step(rows: Floats, theta: Floats, residual: Floats, target: Target) 
     others, outside = others[len(rows) :], sigma[len(rows) :, np.newaxis] ** 2
     across = residual - rows.T @ (rows @ residual)
     along = others @ across
+    # A tie divides by zero; the caller takes no step that is not small.
     with np.errstate(divide="ignore", invalid="ignore"):
         step = others.T @ (along / (theta - outside)) + (across - others.T @ along) / theta
     return np.asarray(step)

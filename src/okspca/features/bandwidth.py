@@ -32,6 +32,7 @@ def median_distance(Z: Floats) -> float:
     1.414214
     """
     distances = pair_distances(Z[:MEDIAN_ROWS])
+    # Rows that repeat tell nothing about a width, and a median of zero is none.
     positive = distances[distances > 0.0]
     if positive.size == 0:
         message = (

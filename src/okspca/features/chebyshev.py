@@ -58,6 +58,7 @@ class ChebyshevMap(FeatureMap):
         """Map rows to features; those of an output are next to each other."""
         clipped = np.clip(Z / RADIUS, -1.0, 1.0)
         features = np.empty((*Z.shape, self.degree))
+        # The response itself is not clipped: a regression on it must be able to reach it.
         features[..., 0] = Z
         before, last = np.ones_like(clipped), clipped
         for n in range(1, self.degree):

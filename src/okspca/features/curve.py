@@ -87,8 +87,10 @@ def _computed(feature_map: FourierMap, reach: float) -> Floats:
     # Quarter turns are divided into n; whole turns are taken off before anything is rounded.
     cosines = np.cos(np.arange(4 * n) * (np.pi / (2 * n)))
     T = cosines[np.outer(np.arange(n), 2 * np.arange(n) + 1) % (4 * n)]
+    # The polynomial of degree one is the node itself.
     coefficients = (2.0 / n) * (T @ feature_map.transform(reach * T[1][:, np.newaxis]))
     coefficients[0] *= 0.5
+    # Cut where all that follows, together, is below the rounding of a feature.
     rest = np.cumsum(np.abs(coefficients[::-1]).max(axis=1))[::-1]
     amplitude = np.sqrt(2.0 / feature_map.n_features)
     kept = int(np.count_nonzero(rest > n * np.finfo(np.float64).eps * amplitude / 8))

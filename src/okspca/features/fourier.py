@@ -70,7 +70,7 @@ class FourierMap(FeatureMap):
             )
             raise ValueError(message)
         for name, array in (("weights", self.weights), ("phases", self.phases)):
-            if not np.abs(array).max(initial=0.0) <= LARGEST_VALUE:  # nor where it is no number
+            if not np.abs(array).max(initial=0.0) <= LARGEST_VALUE:  # NaN fails this, too
                 message = (
                     f"The {name} of a map must be numbers up to {LARGEST_VALUE:g}; "
                     "give a larger bandwidth."
@@ -97,6 +97,7 @@ class FourierMap(FeatureMap):
         check_room(int(n_features) * (int(n_inputs) + 1), what, "ask for fewer features")
         random = seed if isinstance(seed, RandomState) else RandomState(seed)
         draw = _orthogonal_rows if sampling == "orthogonal" else _plain_rows
+        # Weights before phases: the order of the draws is part of what a seed means.
         weights = draw(n_inputs, n_features, kernel, random) / bandwidth
         return cls(weights, random.uniform(0.0, 2.0 * np.pi, n_features))
 
@@ -116,6 +117,7 @@ class FourierMap(FeatureMap):
 
     def fill(self, Z: Any, features: Floats) -> Floats:
         """Map rows, dense or sparse, to cosine features, in an array of the caller's."""
+        # One input: a product per entry, with no matrix product to prepare.
         if self.n_inputs == 1:
             Z = Z.toarray() if issparse(Z) else Z
             cosines_along_a_line(
@@ -175,6 +177,7 @@ def _orthogonal_rows(n_inputs: int, n_features: int, kernel: str, random: Random
     for _ in range(-(-n_features // n_inputs)):
         blocks.append(signed_qr(random.standard_normal((n_inputs, n_inputs)))[0].T)
     directions = np.concatenate(blocks)[:n_features]
+    # Lengths of fresh normal vectors: a row by itself is distributed as without blocks.
     lengths = np.linalg.norm(random.standard_normal((n_features, n_inputs)), axis=1)
     return directions * lengths[:, np.newaxis] * _tail_factor(n_features, kernel, random)
 

@@ -54,6 +54,7 @@ class OneHotMap(FeatureMap):
 
         This one stays as it is: whoever reads it while others learn keeps the columns he knows.
         """
+        # The same object: whoever compares maps by identity sees that nothing changed.
         if all(label in self._columns for label in labels):
             return self
         return OneHotMap([*self._columns, *labels])

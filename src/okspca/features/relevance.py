@@ -70,6 +70,7 @@ def gradients(feature_map: FourierMap, B: Floats, Z: Floats) -> Iterator[Floats]
     """
     amplitude = np.sqrt(2.0 / feature_map.n_features)
     slopes = -amplitude * np.sin(Z @ feature_map.weights.T + feature_map.phases)
+    # One target at a time: all would take rows x inputs x targets numbers.
     for column in B.T:
         yield (slopes * column) @ feature_map.weights
 
@@ -85,6 +86,7 @@ def input_scales(m: Floats) -> Floats:
     largest = m.max(initial=0.0)
     if not 0.0 < largest < np.inf:
         return np.ones(m.shape[0])
+    # Divided by the largest first, so that the sum neither overflows nor vanishes.
     shares = m / largest
     return np.asarray(np.sqrt(shares * (m.shape[0] / shares.sum())))
 
@@ -101,6 +103,7 @@ def input_root(M: Floats) -> Floats:
     if not 0.0 < trace < np.inf:
         return np.eye(d)
     values, vectors = np.linalg.eigh(M / trace)
+    # Largest first; rounding may leave eigenvalues of zero below it.
     values, vectors = values[::-1].clip(0.0), vectors[:, ::-1]
     rank = 1 + int(np.searchsorted(np.cumsum(values), KEPT))
     squares = np.full(d, 1.0 - KEPT)

@@ -109,6 +109,7 @@ def add_row(
     ratio = weight / total
     left_square = 0.0
     for j in range(phi.shape[0]):
+        # From the old mean on both sides: then the sums change by a single rank-one term.
         left[j] = phi[j] - moment.left_mean[j]
         moment.left_mean[j] += ratio * left[j]
         left_square += phi[j] * phi[j]
@@ -117,6 +118,7 @@ def add_row(
         right[j] = psi[j] - moment.right_mean[j]
         moment.right_mean[j] += ratio * right[j]
         right_square += psi[j] * psi[j]
+    # Chan's formula for one row: before * weight / total.
     scale = before * ratio
     update_comoment(moment.sums, left, right, scale, forgetting)
     moment.totals[WEIGHT] = total
@@ -158,6 +160,7 @@ def summary(
     for i in range(n):
         dropped += shares[i] * rows.dropped[i]
         for j in range(right.shape[1]):
+            # Weighted only now: the mean they were freed of is the weighted one.
             right[i, j] *= weight * shares[i]
     totals = np.array([weight, float(n), left_square, right_square, dropped])
     sums = np.dot(right.T, left)

@@ -113,6 +113,7 @@ class Calibration:
         """Score rows that are not learned yet."""
         n, known = len(rows.Phi), len(self.frozen.offset)
         fade = forgetting ** np.arange(n, -1.0, -1.0)
+        # All rows of the block have passed by its end, so what was there fades by all of them.
         self.scores = fade[0] * _widened(self.scores, known)
         self.totals = fade[0] * self.totals
         if known > 1:
@@ -126,6 +127,7 @@ class Calibration:
         width = max(len(self.scores), len(other.scores))
         self.scores = _widened(self.scores, width) + _widened(other.scores, width)
         self.totals = self.totals + other.totals
+        # One set of discriminants goes on scoring; what either has scored counts in any case.
         if not self.frozen.offset.size:
             self.frozen = other.frozen
 

@@ -65,6 +65,7 @@ def class_discriminants(
     ``Ct`` holds C̄ transposed, one row per class; ``covariance`` is that of the features.
     Columns of zeros are allowed, but not all may be.
     """
+    # Columns beyond the rank are zeros and tell nothing.
     used = W.any(axis=0)
     weights = np.zeros((W.shape[1], len(shares)))
     W = W[:, used]

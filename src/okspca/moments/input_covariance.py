@@ -57,6 +57,7 @@ class InputCovariance:
         rows = np.empty((Phi.shape[0] + 1, Phi.shape[1]))
         np.subtract(Phi, mean, out=rows[:-1])
         rows[:-1] *= np.sqrt(weights)[:, np.newaxis]
+        # The distance of the means is one more square, so one product does it all.
         rows[-1] = _between(past, mean, total)
         self._accumulate(rows, past.fade)
 

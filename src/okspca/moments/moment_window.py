@@ -66,6 +66,7 @@ class MomentWindow:
 
     def add(self, rows: EncodedRows, moment: Moment) -> None:
         """Follow rows that the moment has learned, at most as many as there is room for."""
+        # A late class or direction widens the moment first; blocks follow.
         self.newest.widen(moment.width)
         self.newest.add(rows)
         self.filled += rows.Phi.shape[0]

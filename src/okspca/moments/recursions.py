@@ -52,6 +52,7 @@ def pool(mine: MomentArrays, theirs: MomentArrays, fade: float = 1.0, n_rows: in
     share = their_weight / total
     left = theirs.left_mean - mine.left_mean
     right = theirs.right_mean - mine.right_mean
+    # Sums before means: they need how far the old means lie apart.
     mine.sums[...] = fade * mine.sums + theirs.sums + np.outer(my_weight * share * right, left)
     mine.left_mean[...] = pooled_mean(mine.left_mean, theirs.left_mean, share)
     mine.right_mean[...] = pooled_mean(mine.right_mean, theirs.right_mean, share)

@@ -58,6 +58,7 @@ class RidgeChoice:
     @property
     def value(self) -> float:
         """The ridge in use."""
+        # Of equal errors the smallest ridge is taken.
         return GRID[int(np.argmin(self.errors))] if self.errors.any() else DEFAULT
 
     def next_stop(self, row: int) -> int:
@@ -86,10 +87,13 @@ class RidgeChoice:
 
     def begin(self, moment: MomentArrays, squares: Floats, units: Units, n_directions: int) -> None:
         """Solve for every ridge from the moment and the centred squares of its input features."""
+        # All fade alike, so the ridge in use stays what it is.
         self.errors = FADING * self.errors
         self.left_mean, self.right_mean = moment.left_mean.copy(), moment.right_mean.copy()
         covariance = units.of_square(squares / moment.totals[WEIGHT])
         Ct = units.of_left(units.of_right(moment.sums / moment.totals[WEIGHT]))
+        # All ridges predict the same targets, those of the one in use: else errors would not
+        # compare.
         factor = ridge_factor(covariance, self.value)
         targets = np.linalg.svd(whitened_rows(factor, Ct), full_matrices=False)[0]
         directions = np.ascontiguousarray(targets[:, :n_directions])

@@ -130,6 +130,8 @@ class StoredSums(ABC):
                 Psi = coordinates
             else:
                 self._decompress()
+                # From here on features are stored as they are, and nothing of these rows is left
+                # out.
                 dropped = np.zeros(Psi.shape[0])
         self.widen(Psi.shape[1])
         return EncodedRows(Phi, np.ascontiguousarray(Psi), weights, dropped)

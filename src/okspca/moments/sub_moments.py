@@ -144,6 +144,7 @@ class SubMoments:
     def _fade(self, group: Moment, n_rows: int) -> None:
         """Let a group fade as it does while so many rows are learned."""
         if self.forgetting < 1.0:
+            # Means do not fade, only what they weigh.
             factor = self.forgetting**n_rows
             group.arrays.sums[...] *= factor
             group.arrays.totals[WEIGHT] *= factor

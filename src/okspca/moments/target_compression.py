@@ -114,6 +114,8 @@ class TargetCompression:
                 return coordinates, dropped
             self._append(residual[start])
             newest = self.directions[-1:]
+            # Earlier rows are within the tolerance: what they hold along it stays counted as
+            # dropped.
             residual[start:] -= (residual[start:] @ newest.T) @ newest
             coordinates = np.concatenate([coordinates, Psi @ newest.T], axis=1)
         return coordinates, row_squares(residual)
@@ -187,6 +189,7 @@ def extended(directions: Floats, residual: Floats) -> Floats:
     rows[:rank] = directions
     direction = rows[rank]
     direction[:] = residual
+    # Once is not enough where the residual was nearly all rounding.
     for _ in range(2):
         direction /= math.sqrt(np.dot(direction, direction))
         direction -= np.dot(np.dot(directions, direction), directions)

@@ -87,6 +87,7 @@ def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     >>> float(two_sum(np.float64(1.0), np.float64(2.0**-60))[1]) == 2.0**-60
     True
     """
+    # Knuth's form: it need not know which of the two is larger.
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -118,10 +119,12 @@ def product(A: Floats, B: Pair, multiply: Multiply = np.matmul) -> Pair:
     bits = (_DIGITS - math.ceil(math.log2(max(n, 2)))) // 2
     kept = np.empty(B.high.shape), np.empty(B.high.shape)
     sizes = _largest(B.high)
+    # Copied, as each slice is valid only until the next is made.
     parts = np.hstack([*(part.copy() for part in _slices(B.high, sizes, bits, kept)), B.low])
     a = max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
     pieces = _slices(A, np.array(a), bits, scratch("slices", (2, rows, n)))
     first, second, third = (multiply(piece, parts).reshape(rows, 4, q) for piece in pieces)
+    # The three largest products are exact: only what their sum loses joins the rest.
     high, one = two_sum(first[:, 0], first[:, 1])
     high, other = two_sum(high, second[:, 0])
     low = one + other + first[:, 2:].sum(axis=1) + second[:, 1:].sum(axis=1) + third.sum(axis=1)

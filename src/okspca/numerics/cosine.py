@@ -43,8 +43,10 @@ def vector_cosine(x: float) -> float:
     sine = r + r * u * (_S0 + u * (_S1 + u * (_S2 + u * (_S3 + u * (_S4 + u * _S5)))))
     tail = u * u * (_C0 + u * (_C1 + u * (_C2 + u * (_C3 + u * (_C4 + u * _C5)))))
     half = 0.5 * u
+    # What 1 - u/2 loses to rounding is (1 - head) - half, exactly, and is put back.
     head = 1.0 - half
     cosine = head + (((1.0 - head) - half) + tail)
+    # Parity and sign by floors: conversions to integers would not be vectorised.
     is_odd = k - 2.0 * np.floor(0.5 * k)
     turn = np.floor(0.5 * (k + 1.0))
     sign = 1.0 - 2.0 * (turn - 2.0 * np.floor(0.5 * turn))
@@ -76,7 +78,9 @@ def cosine_row(row: Floats, phases: Floats, amplitude: float) -> None:
     n_large = 0
     for j in range(row.shape[0]):
         row[j] += phases[j]
+        # NaN is not large; it stays NaN in the polynomials.
         n_large += abs(row[j]) > LARGEST_ARGUMENT
+    # One large argument sends the row to the library: a test per entry would cost the vectors.
     if n_large == 0:
         for j in range(row.shape[0]):
             row[j] = amplitude * vector_cosine(row[j])

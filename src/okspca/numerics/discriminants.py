@@ -66,6 +66,7 @@ def left_out_inflation(R: Floats, ridge: float, n_rows: float) -> float:
     """
     n_features = len(R)
     root = np.triu(dtrtri(R)[0])
+    # trace S (S + l I)^-1 = D - l trace (S + l I)^-1, and one for the mean.
     freedom = 1.0 + n_features - ridge * float((root**2).sum())
     return max(1.0 - freedom / n_rows, _LEAST_LEFT) ** -2
 
@@ -94,6 +95,7 @@ def _inflated(within: Floats, total: Floats, inflation: float) -> Floats:
     """Multiply a covariance within classes, nowhere beyond that of all rows."""
     q = len(total)
     whole = total + WITHIN_RIDGE * max(float(np.trace(total)) / q, _TINY) * np.eye(q)
+    # In these directions the variance within is a share of that of all rows, so at most one.
     shares, directions = eigh(within, whole)
     spread = whole @ directions
     return np.asarray((spread * np.minimum(inflation * shares.clip(0.0), 1.0)) @ spread.T)

@@ -62,6 +62,7 @@ def by_gram(Ct: Floats, n_components: int) -> Leading | None:
 def leading_exactly(Ct: Floats, n_components: int) -> Leading:
     """Factor a moment by the cheapest route that keeps full accuracy."""
     width, n_features = Ct.shape
+    # The Gram matrix is over target coordinates: with more of them than features it saves nothing.
     if width <= n_features:
         leading = by_gram(Ct, n_components)
         if leading is not None:
@@ -75,6 +76,7 @@ def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats, F
 
     Last come the coefficients W (q x w) that made the vectors: they are ``W Ct`` to rounding.
     """
+    # Two classes: the answer is known without an eigenproblem.
     if are_opposite(Ct):
         return opposite_leading(Ct)
     nothing = np.empty((0, Ct.shape[1]))
@@ -88,14 +90,17 @@ def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats, F
     q = 0
     while q < min(n_components, theta.size) and theta[q] > RANK_TOLERANCE * theta[0]:
         q += 1
+    # Eigenvalues that the Cholesky factor left out are below rounding: zero will do for them.
     outside = theta[q] if q < theta.size else 0.0
     if q == 0 or not theta[q - 1] - outside >= GRAM_SMALLEST_GAP * theta[0]:
         return False, theta, nothing, nothing
     coefficients = right[:q].copy()
     for i in range(q):
         for j in range(coefficients.shape[1]):
+            # Rows of `right` are sqrt(theta) v; it is v / sqrt(theta) that gives unit vectors.
             coefficients[i, j] /= theta[i]
     for j in range(theta.size):
+        # Rounding may leave a small eigenvalue below zero.
         theta[j] = np.sqrt(max(theta[j], 0.0))
     rows = np.dot(coefficients, Ct)
     correction = polishing(rows)
@@ -161,6 +166,7 @@ def jacobi_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]
     q, p = 0, 0
     while q < min(n_components, w) and G[q, q] > RANK_TOLERANCE * G[0, 0]:
         q += 1
+    # At least one vector beyond the rank: the gap after the rank needs its value.
     while p < w and q > 0 and (p <= q or G[p, p] > NEGLIGIBLE * G[q - 1, q - 1]):
         p += 1
     rotated, theta = np.dot(turn, Ct), np.empty(p)
@@ -171,9 +177,11 @@ def jacobi_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]
             break
     for j in range(p):
         theta[j] = inner(rotated[j], rotated[j], 0)
+        # Rotations may change the order; what is out of order is left to the SVD.
         unfinished = unfinished or (j > 0 and theta[j] > theta[j - 1])
     if q == 0 or unfinished or not theta[q - 1] > RANK_TOLERANCE * theta[0]:
         return False, theta, nothing
+    # The rank is larger than the Gram matrix made believe.
     if q < min(n_components, p) and theta[q] > RANK_TOLERANCE * theta[0]:
         return False, theta, nothing
     rows = np.empty((q, D))
@@ -191,6 +199,7 @@ def target_directions(Ct: Floats) -> Floats:
     """
     G = gram(Ct)
     rotation = np.empty(G.shape)
+    # Any orthonormal rows leave C̄ as it is, so it does not matter whether this converged.
     diagonalise(G, rotation)
     return rotation
 
@@ -251,6 +260,7 @@ def span_leading(rows: Floats, Ct: Floats) -> tuple[bool, Floats, Floats]:
             break
     for i in range(k):
         theta[i] = inner(projected[i], projected[i], 0)
+    # Of full rank and in descending order, or the caller takes the general path.
     is_sorted = theta[k - 1] > RANK_TOLERANCE * theta[0]
     for i in range(k - 1):
         is_sorted = is_sorted and theta[i] >= theta[i + 1]
@@ -269,11 +279,14 @@ def _sweep(projected: Floats, turned: Floats, n_leading: int) -> bool:
             a, b = projected[i], projected[j]
             coupling = inner(a, b, 0)
             first, second = inner(a, a, 0), inner(b, b, 0)
+            # Orthogonal to rounding: turning further would only move the rounding about.
             if abs(coupling) <= 4.0 * _EPS * np.sqrt(first * second):
                 continue
             rotated = True
             ratio = (second - first) / (2.0 * coupling)
             root = np.sqrt(1.0 + ratio * ratio)
+            # The smaller of the two angles, so that vectors keep their order, and without
+            # cancelling.
             tangent = 1.0 / (ratio + root) if ratio >= 0.0 else 1.0 / (ratio - root)
             cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
             _rotate(a, b, cosine, tangent * cosine)

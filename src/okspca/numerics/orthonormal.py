@@ -139,6 +139,7 @@ def orthonormalise_graded(A: Floats) -> None:
                 for c in range(D):
                     A[i, c] /= length
         G = gram(A)
+        # A row of zeros has no direction; reflections complete the basis there.
         pivot = _inverse_cholesky(G) if shortest > SMALLEST_SQUARE else 0.0
         if not pivot > SMALLEST_PIVOT:
             orthonormalise_rows(A, np.empty((p, p)), np.empty((p, D)))
@@ -163,9 +164,11 @@ def _inverse_cholesky(G: Floats) -> float:
         for m in range(i):
             pivot -= G[i, m] * G[i, m]
         smallest = min(smallest, pivot)
+        # Not positive, or NaN: G is left half done, and the caller turns to reflections.
         if not pivot > 0.0:
             return pivot
         G[i, i] = math.sqrt(pivot)
+    # Column by column: what is right of column j is still L, so one array is enough.
     for j in range(p):
         G[j, j] = 1.0 / G[j, j]
         for i in range(j + 1, p):
@@ -197,6 +200,7 @@ def fix_signs(rows: Floats) -> None:
 @compiled
 def is_finite(rows: Floats) -> bool:
     """Tell whether every entry is finite."""
+    # Counted to the end: a loop that may stop early is not vectorised.
     bad = 0
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):

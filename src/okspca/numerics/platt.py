@@ -68,6 +68,7 @@ def fitted(trials: Trials, prior: Prior) -> tuple[float, Floats]:
         for halvings in range(_HALVINGS):
             step = 0.5**halvings
             after = _loss(trials, prior, a - step * da, b - step * db)
+            # Equal is enough: at the optimum no step gains anything.
             if after <= loss:
                 break
         else:
@@ -88,6 +89,7 @@ def _newton_step(trials: Trials, prior: Prior, a: float, b: Floats) -> tuple[flo
     aa = float((curvature * trials.x**2).sum()) + prior.slope_spread**-2
     ab = (curvature * trials.x).sum(axis=1)
     bb = curvature.sum(axis=1) + prior.shift_spread**-2
+    # The divisor is positive; rounding may lose that where slope and shifts do the same.
     da = (for_a - float((ab * for_b / bb).sum())) / max(aa - float((ab**2 / bb).sum()), 1e-12 * aa)
     return da, (for_b - ab * da) / bb
 

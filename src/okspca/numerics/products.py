@@ -19,6 +19,7 @@ def gram(A: Floats) -> Floats:
     for i in range(0, n, 2):
         for j in range(0, i + 2, 4):
             _inner_products(A, i, A, j, out)
+    # Groups of four reach over the diagonal; mirroring makes the result exactly symmetric.
     for i in range(n):
         for j in range(i):
             out[j, i] = out[i, j]

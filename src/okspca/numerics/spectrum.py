@@ -25,6 +25,7 @@ def numerical_rank(sigma: Floats, tolerance: float = RANK_TOLERANCE) -> int:
     """
     if sigma.size == 0 or sigma[0] <= 0.0:
         return 0
+    # Divided first: the square of a small singular value could vanish.
     relative = sigma / sigma[0]
     return int(np.count_nonzero(relative * relative > tolerance))
 
@@ -33,6 +34,7 @@ def boundary_gap(sigma: Floats, q: int) -> float:
     """Squared-spectrum gap after the leading ``q`` values (``q >= 1``)."""
     inside = float(sigma[q - 1]) if q <= sigma.size else 0.0
     outside = float(sigma[q]) if q < sigma.size else 0.0
+    # Not a difference of squares, which would cancel where the two are close.
     return (inside - outside) * (inside + outside)
 
 

@@ -20,6 +20,7 @@ def principal_angles(U: Floats, V: Floats) -> Floats:
     >>> principal_angles(e[:, :2], e[:, 1:]).tolist()
     [90.0, 0.0]
     """
+    # There are as many angles as the smaller span has columns.
     if U.shape[1] < V.shape[1]:
         U, V = V, U
     overlap = U.T @ V

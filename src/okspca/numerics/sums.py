@@ -112,6 +112,7 @@ def column_squares(matrix: Floats) -> Floats:
 def first_above(values: Floats, limits: Floats, start: int) -> int:
     """First index from ``start`` on whose value is not within its limit; the length if none is."""
     for i in range(start, values.shape[0]):
+        # Written so that NaN counts as above.
         if not values[i] <= limits[i]:
             return i
     return int(values.shape[0])

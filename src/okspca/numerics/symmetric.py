@@ -53,6 +53,7 @@ def pivoted_cholesky(G: Floats, factor: Floats, tolerance: float) -> int:
             rest += left[j]
             if left[j] > left[pivot]:
                 pivot = j
+        # Written so that a non-finite trace ends it, too.
         if not rest > tolerance or left[pivot] <= 0.0:
             return r
         row = factor[r]
@@ -65,7 +66,9 @@ def pivoted_cholesky(G: Floats, factor: Floats, tolerance: float) -> int:
         root = np.sqrt(left[pivot])
         for j in range(w):
             row[j] /= root
+            # What is left of the diagonal is never negative, but rounding may make it so.
             left[j] = max(left[j] - row[j] * row[j], 0.0)
+        # Its own part is used up exactly, whatever rounding left of it.
         left[pivot] = 0.0
     return w
 
@@ -109,6 +112,7 @@ def _reflector(row: Floats, v: Floats, beside: Floats, c: int) -> bool:
     if below == 0.0:
         return False
     norm = np.sqrt(head * head + below)
+    # The sign for which the difference below cannot cancel.
     beside[c] = -norm if head >= 0.0 else norm
     first = head - beside[c]
     factor = np.sqrt(2.0 / (first * first + below))
@@ -153,8 +157,10 @@ def _rotate_to_diagonal(diagonal: Floats, beside: Floats, rows: Floats) -> bool:
         size = abs(diagonal[j]) + abs(beside[j])
         largest = max(largest, size)
         total += size
+    # The sum is non-finite where any entry is; a maximum could pass NaN by.
     if not np.isfinite(total):
         return False
+    # Relative to the largest entry: that is the accuracy promised, and more steps would not help.
     negligible = 0.1 * _EPS * largest
     for first in range(n):
         for _ in range(MOST_ROTATIONS):
@@ -175,12 +181,14 @@ def _ql_step(diagonal: Floats, beside: Floats, rows: Floats, first: int, last: i
     ratio = (diagonal[first + 1] - diagonal[first]) / (2.0 * beside[first])
     root = np.sqrt(ratio * ratio + 1.0)
     bulge = diagonal[last] - diagonal[first]
+    # Wilkinson's shift, in the form that does not cancel.
     bulge += beside[first] / (ratio + root if ratio >= 0.0 else ratio - root)
     sine, cosine, shift = 1.0, 1.0, 0.0
     for i in range(last - 1, first - 1, -1):
         along, across = sine * beside[i], cosine * beside[i]
         length = np.sqrt(along * along + bulge * bulge)
         beside[i + 1] = length
+        # The matrix has split here, and the two parts go on by themselves.
         if length == 0.0:
             diagonal[i + 1] -= shift
             beside[last] = 0.0

@@ -54,6 +54,7 @@ class TwoStacks(Generic[PartT]):
         self.back = (*self.back, block)
         self.back_total = merged(self.back_total, block)
         if len(self) > self.n_blocks:
+            # Only when the front is used up: so no block is merged more than twice.
             if not self.front:
                 self._turn_over()
             self.front = self.front[:-1]

@@ -71,6 +71,7 @@ def with_ridge(upper: Floats, ridge: float) -> Floats:
     D = upper.shape[0]
     unit = float(np.trace(upper)) / D
     shifted = upper.copy()
+    # Features that never varied have no unit; any positive ridge makes the sum definite.
     shifted.flat[:: D + 1] += ridge * (unit if unit > 0.0 else 1.0)
     return shifted
 
@@ -119,6 +120,7 @@ def _smallest_estimate(R: Floats, unit: float) -> float:
 
     ``unit``: a size that takes out units, so that squares are safe.
     """
+    # A fixed start that is orthogonal to no eigenvector one would expect.
     v = np.cos(np.arange(1.0, R.shape[0] + 1.0) ** 2)
     growth = math.inf
     for _ in range(3):
@@ -131,6 +133,7 @@ def _smallest_estimate(R: Floats, unit: float) -> float:
 def _verified_shift(shifted: Floats, estimate: float) -> float:
     """A share of the estimate that can be taken off the diagonal; zero where none is found."""
     D = shifted.shape[0]
+    # The estimate is from above, so only a share can be taken off; that it factors is the proof.
     for share in (0.6, 0.2, 0.02, 0.002):
         lowered = shifted.copy()
         lowered.flat[:: D + 1] -= share * estimate
