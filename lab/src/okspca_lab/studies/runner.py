@@ -230,9 +230,9 @@ def _finished(groups: Sequence[Group], work: Work, jobs: int) -> Iterator[tuple[
             for process in multiprocessing.active_children():  # nobody waits for what they do
                 process.terminate()
             raise
-        finally:
-            for future in futures:
-                future.cancel()
+        except Exception:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _ignore_ctrl_c() -> None:
