@@ -26,6 +26,11 @@ def test_all_versions_agree() -> None:
     assert cited[1] == version
 
 
+def test_both_have_the_same_licence() -> None:
+    """A copy, since a link would lead nowhere from the archive of sources."""
+    assert (ROOT / "lab" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
 def test_the_commands_that_okspca_knows_by_name_are_there() -> None:
     assert sorted(entry.name for entry in entry_points(group=GROUP)) == sorted(OF_THE_LAB)
 
