@@ -102,7 +102,7 @@ def test_without_matplotlib_the_rows_are_still_written(
     # A module that is None in sys.modules cannot be imported.
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "okspca_lab.bench.picture", raising=False)
+    monkeypatch.delitem(sys.modules, "okspca_lab.bench.figures", raising=False)
     result = okspca("--quick", "--cases", "row/R256", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     assert "pip install" in result.stdout

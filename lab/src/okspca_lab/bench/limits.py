@@ -24,7 +24,7 @@ import numpy as np
 
 from okspca.estimators import OKSPCA
 from okspca.report.tables import Table
-from okspca_lab.bench.report import number
+from okspca_lab.bench.tables import number
 from okspca_lab.bench.timing import quiet
 from okspca_lab.studies.workloads import REGIMES, Regime, draw_maps, stream
 

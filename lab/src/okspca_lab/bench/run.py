@@ -17,7 +17,7 @@ from okspca_lab.bench.limits import table as limits_table
 from okspca_lab.bench.measure import Timed, measure
 from okspca_lab.bench.memory import MemoryPoint, explained, stream_and_watch
 from okspca_lab.bench.ratios import Ratio, ratios_of
-from okspca_lab.bench.report import grids, setting
+from okspca_lab.bench.tables import grids, setting
 from okspca_lab.studies.pages import write_csv
 
 NO_MATPLOTLIB = "The pictures need matplotlib: pip install 'okspca[plot]'"
@@ -122,11 +122,11 @@ def flat(ratios: list[Ratio]) -> list[dict[str, Any]]:
 def drawn(out: Path, console: Console, **parts: Any) -> None:
     """Draw what there is something to draw of; without matplotlib say how to get it."""
     try:
-        picture = import_module("okspca_lab.bench.picture")
+        figures = import_module("okspca_lab.bench.figures")
     except ImportError:
         console.print(NO_MATPLOTLIB, markup=False)
         return
     for name, values in parts.items():
         if values:
-            outputs.write(out / f"{name}.png", getattr(picture, f"draw_{name}")(values))
+            outputs.write(out / f"{name}.png", getattr(figures, f"draw_{name}")(values))
     console.print(f"Rows, tables and pictures are in {printable(out)}", markup=False)

@@ -26,8 +26,8 @@ from okspca.cli.fit_run import FitRun
 from okspca.cli.interruption import Interruption
 from okspca.datasets import response_surface
 from okspca.files.readers import batches
+from okspca_lab.bench.figures import draw_memory
 from okspca_lab.bench.memory import MemoryPoint, explained, resident_bytes
-from okspca_lab.bench.picture import draw_memory
 from okspca_lab.studies.pages import write_csv
 from okspca_lab.studies.workloads import derived_seed
 
