@@ -129,7 +129,7 @@ class FitRun:
             _refuse("No row could be learned: in each of them a value is missing.")
         if self.model.n_samples_seen_ < FEWEST_ROWS:
             _refuse("Only one row could be learned; a model takes at least two.")
-        self.record = fitting.with_moment(self.model, self.record)
+        self.record = fitting.with_standing(self.model, self.record)
         self._save()
         self.progress.finish(self.record.rows_read, self._numbers, self.out)
 

@@ -20,7 +20,7 @@ from okspca.estimators.data import CLASSIFICATION
 from okspca.files.columns import chosen_columns, input_names, inputs_of
 from okspca.files.evaluating import after_learning, before_learning, scores
 from okspca.numerics.arrays import Floats
-from okspca.state.streams import Moment, StreamRecord
+from okspca.state.streams import Standing, StreamRecord
 
 SMALL, BLOCK = 256, 4096
 #: A moment is noted whenever the rows have grown by this factor since the last.
@@ -115,10 +115,10 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
 def noted(model: OKSPCA, record: StreamRecord) -> StreamRecord:
     """Note how things stand, where that is due."""
     is_due = not record.history or record.rows_read >= HISTORY_STEP * record.history[-1].rows
-    return with_moment(model, record) if is_due else record
+    return with_standing(model, record) if is_due else record
 
 
-def with_moment(model: OKSPCA, record: StreamRecord) -> StreamRecord:
+def with_standing(model: OKSPCA, record: StreamRecord) -> StreamRecord:
     """Note how things stand, unless that was done at this very row or nothing was learned."""
     if not model.__sklearn_is_fitted__():
         return record
@@ -127,11 +127,11 @@ def with_moment(model: OKSPCA, record: StreamRecord) -> StreamRecord:
     basis = model.basis()
     rho = np.nan if basis.certificate is None else basis.certificate.rho_lower
     objective = float((basis.singular_values**2).sum())
-    moment = Moment(float(record.rows_read), objective, rho, float(basis.rank))
+    standing = Standing(float(record.rows_read), objective, rho, float(basis.rank))
     found = scores(record.evaluation, classes=model.task_ == CLASSIFICATION)
     if found is not None:
-        moment = moment._replace(embedding_score=found.embedding, input_score=found.inputs)
-    return record._replace(history=(*record.history, moment))
+        standing = standing._replace(embedding_score=found.embedding, input_score=found.inputs)
+    return record._replace(history=(*record.history, standing))
 
 
 def first_rows(

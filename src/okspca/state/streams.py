@@ -33,12 +33,12 @@ class Encoding(NamedTuple):
     categories: tuple[str, ...] = ()
 
 
-class Moment(NamedTuple):
+class Standing(NamedTuple):
     """How things stood after so many rows of the input; NaN where nothing is known.
 
     Examples
     --------
-    >>> Moment(1024, 0.5, 1.0, 2).rank
+    >>> Standing(1024, 0.5, 1.0, 2).rank
     2
     """
 
@@ -71,7 +71,7 @@ class StreamRecord(NamedTuple):
         Values that were filled in.
     encodings : tuple of Encoding
         How each column becomes numbers; empty where all of them hold numbers.
-    history : tuple of Moment
+    history : tuple of Standing
         How good the basis was on the way.
     evaluation : Evaluation, optional
         Running scores of predictions made before a row was learned, if asked for.
@@ -92,7 +92,7 @@ class StreamRecord(NamedTuple):
     rows_skipped: int = 0
     values_imputed: int = 0
     encodings: tuple[Encoding, ...] = ()
-    history: tuple[Moment, ...] = ()
+    history: tuple[Standing, ...] = ()
     evaluation: Evaluation | None = None
     offsets: tuple[tuple[str, int, int], ...] = ()
 
@@ -144,11 +144,11 @@ def read_stream(source: Source) -> StreamRecord | None:
     if "encodings" in later:
         record = record._replace(encodings=_read_encodings(inner, len(record.columns)))
     if "moments" in later:
-        shape = inner.count("moments", least=1), len(Moment._fields)
+        shape = inner.count("moments", least=1), len(Standing._fields)
         stored = inner.array("history", shape)
-        bounded = np.isin(Moment._fields, ("rho_lower", "embedding_score", "input_score"))
+        bounded = np.isin(Standing._fields, ("rho_lower", "embedding_score", "input_score"))
         history = np.where(bounded & (stored == UNKNOWN), np.nan, stored)
-        record = record._replace(history=tuple(Moment(*row) for row in history.tolist()))
+        record = record._replace(history=tuple(Standing(*row) for row in history.tolist()))
     if "offsets" in later:
         record = record._replace(offsets=_read_offsets(inner))
     if "evaluation" in later:

@@ -30,7 +30,7 @@ from okspca.features import IdentityMap
 from okspca.services import Adam
 from okspca.state.container import allocation_limit
 from okspca.state.evaluations import Evaluation
-from okspca.state.streams import Encoding, Moment, StreamRecord
+from okspca.state.streams import Encoding, Standing, StreamRecord
 from okspca_lab.ordeals.mutations import MUTATIONS
 
 
@@ -77,7 +77,7 @@ def seeds() -> list[bytes]:
     record = StreamRecord(("rows.csv",), "y", ("a", "b"), "skip", 70)
     full = record._replace(
         encodings=(Encoding("number"), Encoding("one-hot", ("u", "v"))),
-        history=(Moment(64.0, 0.5, 1.0, 1.0), Moment(70.0, 0.5, 1.0, 1.0, 0.4, 0.3)),
+        history=(Standing(64.0, 0.5, 1.0, 1.0), Standing(70.0, 0.5, 1.0, 1.0, 0.4, 0.3)),
         evaluation=Evaluation.start(6, 3),
         offsets=(("rows", 0, 40), ("rows", 1, 30)),
     )

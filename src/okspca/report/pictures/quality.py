@@ -9,23 +9,23 @@ from matplotlib.ticker import EngFormatter, NullFormatter
 
 from okspca.numerics.arrays import Floats
 from okspca.report.pictures.style import OTHER, OURS, note, quiet
-from okspca.state.streams import Moment
+from okspca.state.streams import Standing
 
 SMALLEST = 1e-16
 
 
-def draw_quality(history: Sequence[Moment], measure: str = "score") -> Figure:
+def draw_quality(history: Sequence[Standing], measure: str = "score") -> Figure:
     """Draw the course of a fit.
 
     Parameters
     ----------
-    history : sequence of Moment
+    history : sequence of Standing
         What `okspca fit` noted on the way.
     measure : str
         What the scores are.
     """
     if len(history) < 2:
-        words = "Quality over time is noted by okspca fit; this model has no more than one moment."
+        words = "Quality over time is noted by okspca fit; this model has no more than one note."
         return note(Figure(figsize=(7.0, 2.0)), words)
     rows, objective, rho, rank, embedding, inputs = np.array(history, dtype=np.float64).T
     is_scored = bool(np.isfinite(embedding).any())
