@@ -15,7 +15,7 @@ from okspca.diagnostics.certificate import (
     certificate_from,
     certify,
 )
-from okspca.moments import CrossMoment, Target, TargetCompression
+from okspca.moments import CrossMoment, ScaledMoment, TargetCompression
 from okspca.numerics.arrays import unit_scaled
 from okspca.numerics.leading import gram_leading
 from okspca.numerics.orthonormal import signed_qr
@@ -57,7 +57,7 @@ def spectra(random: RandomState, p: int) -> Array:
     return np.asarray(sigma)
 
 
-def random_target(random: RandomState) -> tuple[Target, Array, Array]:
+def random_target(random: RandomState) -> tuple[ScaledMoment, Array, Array]:
     """A target with known singular values and left singular vectors (columns)."""
     D, width = int(random.randint(2, 20)), int(random.randint(1, 16))
     p = min(D, width)
@@ -66,12 +66,12 @@ def random_target(random: RandomState) -> tuple[Target, Array, Array]:
     sigma = spectra(random, p)
     scale = float(random.choice(SCALES))
     Ct, factor = unit_scaled((right * sigma) @ left.T * scale)
-    target = Target(Ct, factor, 0.0, is_zero=False, labels=False)
+    target = ScaledMoment(Ct, factor, 0.0, is_zero=False, labels=False)
     _, exact_sigma, rows = np.linalg.svd(Ct, full_matrices=False)
     return target, exact_sigma, rows.T
 
 
-def targets(n: int) -> Iterator[tuple[RandomState, Target, Array, Array]]:
+def targets(n: int) -> Iterator[tuple[RandomState, ScaledMoment, Array, Array]]:
     for seed in range(n):
         random = RandomState(seed)
         yield random, *random_target(random)
@@ -87,15 +87,15 @@ def measured(rows: Array, Ct: Array, sigma: Array, exact: Array) -> tuple[float,
 
 
 def assert_holds(
-    certificate: Certificate, rows: Array, target: Target, sigma: Array, exact: Array
+    certificate: Certificate, rows: Array, scaled: ScaledMoment, sigma: Array, exact: Array
 ) -> None:
     q = rows.shape[0]
-    rho, distance = measured(rows, target.Ct, sigma, exact)
+    rho, distance = measured(rows, scaled.Ct, sigma, exact)
     assert certificate.rho_lower <= rho + 1e-13
     padded = np.append(sigma, 0.0)
     gap = float(padded[q - 1] ** 2 - padded[q] ** 2)
     if certificate.gap_lower is not None:
-        assert certificate.gap_lower / target.scale / target.scale <= gap * (1 + 1e-12) + 1e-15
+        assert certificate.gap_lower / scaled.scale / scaled.scale <= gap * (1 + 1e-12) + 1e-15
     if certificate.distance_upper is not None:
         # The reference itself is exact only to eps ||C̄||^2 / gap.
         assert distance <= certificate.distance_upper + 8.0 * EPS * sigma[0] ** 2 / gap
@@ -109,8 +109,8 @@ def assert_holds(
 @pytest.mark.slow
 def test_arbitrary_blocks_over_thousands_of_moments() -> None:
     proven = 0
-    for random, target, sigma, exact in targets(4000):
-        D = target.Ct.shape[1]
+    for random, scaled, sigma, exact in targets(4000):
+        D = scaled.Ct.shape[1]
         p = int(random.randint(1, D + 1))
         q = int(random.randint(1, p + 1))
         noise = 10.0 ** random.uniform(-12, 0)
@@ -118,12 +118,12 @@ def test_arbitrary_blocks_over_thousands_of_moments() -> None:
         shared = min(p, exact.shape[1])
         start[:, :shared] = exact[:, :shared]
         inspected = signed_qr(start + noise * random.normal(size=(D, p)))[0]
-        left, theta, _ = np.linalg.svd(inspected.T @ target.Ct.T, full_matrices=False)
+        left, theta, _ = np.linalg.svd(inspected.T @ scaled.Ct.T, full_matrices=False)
         rows = (inspected @ left)[:, :q].T
         if rows.shape[0] < q or numerical_rank(sigma) < q:
             continue
-        certificate = certify(target.Ct, rows, theta**2, scale=target.scale)
-        assert_holds(certificate, rows, target, sigma, exact)
+        certificate = certify(scaled.Ct, rows, theta**2, scale=scaled.scale)
+        assert_holds(certificate, rows, scaled, sigma, exact)
         proven += certificate.distance_upper is not None
     assert proven > 500
 
@@ -131,15 +131,15 @@ def test_arbitrary_blocks_over_thousands_of_moments() -> None:
 @pytest.mark.slow
 def test_block_that_is_not_the_leading_one_of_the_inspected_space() -> None:
     checked = 0
-    for random, target, sigma, exact in targets(1500):
-        D = target.Ct.shape[1]
+    for random, scaled, sigma, exact in targets(1500):
+        D = scaled.Ct.shape[1]
         q = int(random.randint(1, D + 1))
         rows = signed_qr(random.normal(size=(D, q)))[0].T
         if numerical_rank(sigma) < q:
             continue
-        theta: Any = np.linalg.svd(rows @ target.Ct.T, compute_uv=False)
+        theta: Any = np.linalg.svd(rows @ scaled.Ct.T, compute_uv=False)
         assert_holds(
-            certify(target.Ct, rows, theta**2), rows, target._replace(scale=1.0), sigma, exact
+            certify(scaled.Ct, rows, theta**2), rows, scaled._replace(scale=1.0), sigma, exact
         )
         checked += 1
     assert checked > 500
@@ -179,14 +179,14 @@ def test_every_service_on_random_streams(service: Service[Any], scale: float) ->
                 change = moment.add_one(moment.encode(Phi, Psi, np.ones(1)))
                 if t % (service.period(state, width) or 1) == 0:
                     service.observe(state, moment, change, t)
-            target = moment.target()
-            basis = service.request(state, target, t)
+            scaled = moment.scaled()
+            basis = service.request(state, scaled, t)
             if basis.certificate is None:
                 continue
-            _, sigma, rows = np.linalg.svd(target.Ct, full_matrices=False)
+            _, sigma, rows = np.linalg.svd(scaled.Ct, full_matrices=False)
             if numerical_rank(sigma) < basis.rank:
                 continue
-            assert_holds(basis.certificate, basis.vectors.T, target, sigma, rows.T)
+            assert_holds(basis.certificate, basis.vectors.T, scaled, sigma, rows.T)
             answered += 1
     assert answered > 200
 
@@ -201,7 +201,7 @@ def test_exact_answers_are_certified_tightly(service: Service[Any]) -> None:
         Psi = random.normal(size=(64, 12))
         moment.update(Psi @ mixing, Psi, np.ones(64))
         service.observe(state, moment, None, t)
-        certificate = service.request(state, moment.target(), t).certificate
+        certificate = service.request(state, moment.scaled(), t).certificate
         assert certificate is not None
         assert certificate.rho_lower >= 1.0 - 1e-6
         assert certificate.distance_upper is not None
@@ -211,7 +211,7 @@ def test_exact_answers_are_certified_tightly(service: Service[Any]) -> None:
 def test_zero_moment_has_no_certificate() -> None:
     moment = CrossMoment(3, 2)
     moment.update(np.ones((5, 3)), RandomState(0).normal(size=(5, 2)), np.ones(5))
-    basis = Exact().request(Exact().start(3, 2, 0), moment.target(), 5)
+    basis = Exact().request(Exact().start(3, 2, 0), moment.scaled(), 5)
     assert basis.status.name == "NO_TARGET"
     assert basis.certificate is None
 
@@ -253,15 +253,15 @@ def test_old_cached_basis_is_certified_against_the_present() -> None:
         moment.update(Psi @ mixing * (1 + 9 * block), Psi, np.ones(len(Psi)))
         if block == 0:
             service.observe(state, moment, None, 50)
-    basis = service.request(state, moment.target(), 450)
+    basis = service.request(state, moment.scaled(), 450)
     assert basis.age == 400
     assert basis.certificate is not None
-    target = moment.target()
-    _, sigma, rows = np.linalg.svd(target.Ct, full_matrices=False)
-    rho, _ = measured(basis.vectors.T, target.Ct, sigma, rows.T)
+    scaled = moment.scaled()
+    _, sigma, rows = np.linalg.svd(scaled.Ct, full_matrices=False)
+    rho, _ = measured(basis.vectors.T, scaled.Ct, sigma, rows.T)
     assert rho < 0.9
     assert basis.certificate.rho_lower <= rho
-    again = recertified(basis, target, 450)
+    again = recertified(basis, scaled, 450)
     assert again.certificate == basis.certificate
 
 
@@ -276,8 +276,8 @@ def test_printed_bounds_are_rounded_to_the_safe_side() -> None:
 @pytest.mark.slow
 def test_the_certificate_of_a_combination_is_never_violated_and_hardly_weaker() -> None:
     answered = 0
-    for random, target, sigma, exact in targets(1500):
-        Ct = target.Ct
+    for random, scaled, sigma, exact in targets(1500):
+        Ct = scaled.Ct
         k = int(random.randint(1, 6))
         found, found_sigma, rows, coefficients = gram_leading(Ct, k)
         if not found:

@@ -106,7 +106,7 @@ def test_columns_are_corrected_where_rounding_moved_them() -> None:
     variances = 10.0 ** -np.linspace(0, 9, 64)
     moment = prescribed(variances, np.array([1.0, 0.9989, 0.5]), 1e-10)
     basis = served(moment, 1)
-    rounded = by_svd(moment.target().Ct).rows[:1].T
+    rounded = by_svd(moment.scaled().Ct).rows[:1].T
     before = truth_about(moment.feature_weights(rounded), stored_numbers(moment))
     assert truth_of(basis, moment).angle < 1e-2 * before.angle
 
@@ -126,7 +126,7 @@ def test_sums_of_squares_that_are_none(left: float, is_proven: bool) -> None:
     axis = orthonormal(RandomState(0), D, D)[:, -1]
     ridge = 1e-6 * (D - 1) / D
     moment.covariance.sums -= 100.0 * (1.0 - left) * ridge * np.outer(axis, axis)
-    basis, pencil = served(moment, 1), moment.target().pencil
+    basis, pencil = served(moment, 1), moment.scaled().pencil
     assert pencil is not None
     assert (pencil.bounds is not None) == is_proven
     assert pencil.bounds is None or 0.1 * left * ridge < pencil.bounds.smallest < left * ridge
@@ -135,10 +135,10 @@ def test_sums_of_squares_that_are_none(left: float, is_proven: bool) -> None:
 
 def test_where_nothing_is_proven_it_says_so() -> None:
     moment = prescribed(np.ones(D), np.array([1.0, 0.5]), 1e-6)
-    target = moment.target()
-    assert target.pencil is not None
-    unknown = target._replace(pencil=target.pencil._replace(bounds=None))
-    leading = by_svd(target.Ct)
+    scaled = moment.scaled()
+    assert scaled.pencil is not None
+    unknown = scaled._replace(pencil=scaled.pencil._replace(bounds=None))
+    leading = by_svd(scaled.Ct)
     rho, gap, distance, angle, _ = whitened_bounds(leading.rows[:1], leading.sigma**2, unknown)
     assert (rho, gap, distance, angle) == (0.0, UNPROVEN, UNPROVEN, UNPROVEN)
 
@@ -152,7 +152,7 @@ def test_what_was_dropped_is_counted_in_the_units_of_the_target() -> None:
     for objective in ("covariance", "whitened"):
         for unit in (1.0, 2.0**-20):
             model = OKSPCA(1, objective=objective, random_state=0, **settings).fit(X * unit, y)
-            target = model.moment_.target()
-            dropped.append(target.dropped * target.scale)
+            scaled = model.moment_.scaled()
+            dropped.append(scaled.dropped * scaled.scale)
     assert dropped[0] > 0.0
     np.testing.assert_allclose(dropped[::2], dropped[1::2], rtol=1e-6)

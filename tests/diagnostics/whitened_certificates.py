@@ -51,7 +51,7 @@ def answers(case: Case, seed: int) -> Basis:
     if seed % 11 == 0:
         return arbitrary(case, seed)
     service = SERVICES[seed // 3 % 15 if seed // 3 % 15 < len(SERVICES) else 0]
-    if isinstance(service, Contrast) and not moment.target().labels:
+    if isinstance(service, Contrast) and not moment.scaled().labels:
         service = ExactSnapshot()
     state = service.start(D, min(case.k, D), seed)
     if isinstance(service, Cached):
@@ -62,15 +62,15 @@ def answers(case: Case, seed: int) -> Basis:
 
 def arbitrary(case: Case, seed: int) -> Basis:
     """Any orthonormal block, near the exact one or not, with its certificate."""
-    random, target = RandomState(seed), case.moment.target()
-    D = target.Ct.shape[1]
-    exact = by_svd(target.Ct).rows[: case.k].T
+    random, scaled = RandomState(seed), case.moment.scaled()
+    D = scaled.Ct.shape[1]
+    exact = by_svd(scaled.Ct).rows[: case.k].T
     noise = 10.0 ** random.uniform(-12, 0) * orthonormal(random, D, exact.shape[1])
     rows = np.ascontiguousarray(np.linalg.qr(exact + noise)[0].T)
     certificate = None
-    if not target.is_zero:
-        inspected = by_svd(target.Ct) if seed % 2 else within_span(rows, target.Ct)
-        certificate = certificate_of(rows, inspected.sigma, target)
+    if not scaled.is_zero:
+        inspected = by_svd(scaled.Ct) if seed % 2 else within_span(rows, scaled.Ct)
+        certificate = certificate_of(rows, inspected.sigma, scaled)
     return Basis.of(rows.T, np.ones(len(rows)), built_at=1, certificate=certificate)
 
 
@@ -95,7 +95,7 @@ def faults(basis: Basis, truth: Truth) -> list[str]:
 def is_due(moment: WhitenedMoment, truth: Truth) -> bool:
     """Whether an exact answer must be certified sharply: nothing was dropped, well separated."""
     separated = truth.condition <= SHARP_CONDITION and truth.relative_gap >= SHARP_GAP
-    return separated and moment.target().dropped == 0.0
+    return separated and moment.scaled().dropped == 0.0
 
 
 def check(tally: Tally, seed: int, D: int | None = None) -> None:

@@ -102,7 +102,7 @@ def test_compression_is_lossless(kind: str, cuts: list[int]) -> None:
         start += size
     np.testing.assert_allclose(packed.matrix(), plain.matrix(), atol=1e-13)
     np.testing.assert_allclose(packed.means()[1], plain.means()[1], atol=1e-13)
-    sigma = np.linalg.svd(packed.target().Ct, compute_uv=False) * packed.target().scale
+    sigma = np.linalg.svd(packed.scaled().Ct, compute_uv=False) * packed.scaled().scale
     expected = np.linalg.svd(plain.matrix(), compute_uv=False)
     np.testing.assert_allclose(np.pad(sigma, (0, 6))[:6], expected[:6], atol=1e-13)
     if kind == "two values":
@@ -119,9 +119,9 @@ def test_the_dropped_part_is_bounded_by_what_the_target_says() -> None:
     plain = CrossMoment(6, D)
     for moment in (coarse, plain):
         moment.update(Phi, Psi, np.ones(400))
-    target = coarse.target()
+    scaled = coarse.scaled()
     error = np.linalg.norm(coarse.matrix() - plain.matrix())
-    assert 1e-8 < error <= target.dropped * target.scale
+    assert 1e-8 < error <= scaled.dropped * scaled.scale
 
 
 def test_vector_targets_give_up_compression() -> None:
@@ -186,10 +186,10 @@ def test_rounding_is_no_target_in_any_unit(scale: float, by_row: bool) -> None:
     step = 1 if by_row else 100
     for i in range(0, 300, step):
         moment.update(Phi[i : i + step] * scale, constant[i : i + step], np.ones(step))
-    assert moment.target().is_zero
+    assert moment.scaled().is_zero
     varied = CrossMoment(5, 1)
     varied.update(Phi * scale, Phi[:, :1], np.ones(300))
-    assert not varied.target().is_zero
+    assert not varied.scaled().is_zero
 
 
 def test_many_late_classes_keep_earlier_columns() -> None:

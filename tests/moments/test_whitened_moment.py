@@ -132,7 +132,7 @@ def test_pooled_parts_are_the_whole(seed: int, place: int) -> None:
     first = learned(WhitenedMoment(5, 3, ridge=0.1), X[:place], Y[:place])
     first.merge(learned(WhitenedMoment(5, 3, ridge=0.1), X[place:], Y[place:]))
     np.testing.assert_allclose(first.input_covariance(), whole.input_covariance(), rtol=1e-10)
-    np.testing.assert_allclose(first.target().Ct, whole.target().Ct, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(first.scaled().Ct, whole.scaled().Ct, rtol=1e-9, atol=1e-12)
 
 
 def test_models_are_pooled_whatever_the_order_of_their_classes() -> None:
@@ -183,8 +183,8 @@ def test_the_certificate_is_true_in_whitened_coordinates(seed: int) -> None:
     model = linear(2, X, Y, objective="whitened", ridge=0.01)
     basis = model.basis()
     assert basis.certificate is not None
-    target = model.moment_.target()
-    exact = np.linalg.svd(target.Ct.T)[0][:, :2]
+    scaled = model.moment_.scaled()
+    exact = np.linalg.svd(scaled.Ct.T)[0][:, :2]
     distance = np.linalg.norm(exact @ exact.T - basis.vectors @ basis.vectors.T)
     assert basis.certificate.distance_upper is not None
     assert distance <= basis.certificate.distance_upper + 1e-14
@@ -206,7 +206,7 @@ def test_noise_is_given_a_larger_ridge_than_a_clear_signal() -> None:
 
 
 def test_an_empty_moment_is_no_target() -> None:
-    assert WhitenedMoment(3, 2).target().is_zero
+    assert WhitenedMoment(3, 2).scaled().is_zero
 
 
 def test_a_copy_does_not_follow() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from okspca import OKSPCA, Basis, DataError, Status
 from okspca.features import IdentityMap
-from okspca.moments import CrossMoment, Moment, Target, WhitenedMoment
+from okspca.moments import CrossMoment, Moment, ScaledMoment, WhitenedMoment
 from okspca.moments.arrays import Change
 from okspca.numerics.leading import by_svd
 from okspca.numerics.subspace import principal_angles, projector_distance
@@ -31,8 +31,8 @@ from okspca.services.warm_block import power_step
 Array = NDArray[np.float64]
 
 
-def target_of(C: Array) -> Target:
-    return Target(np.ascontiguousarray(C.T), 1.0, 0.0, is_zero=False, labels=False)
+def scaled_of(C: Array) -> ScaledMoment:
+    return ScaledMoment(np.ascontiguousarray(C.T), 1.0, 0.0, is_zero=False, labels=False)
 
 
 def test_warm_block_escalates_at_a_tie_and_not_where_it_is_warm(
@@ -144,8 +144,8 @@ class Counting(Service[CountingState]):
         state.changes += 1
         state.product += change.scale * float(change.left.sum() * change.right.sum())
 
-    def request(self, state: CountingState, target: Target, t: int) -> Basis:
-        return Exact().request(Exact().start(state.n_features, state.n_components, 0), target, t)
+    def request(self, state: CountingState, scaled: ScaledMoment, t: int) -> Basis:
+        return Exact().request(Exact().start(state.n_features, state.n_components, 0), scaled, t)
 
 
 def test_a_service_of_ones_own_sees_every_rank_one_change() -> None:

@@ -13,7 +13,7 @@ from okspca.basis import Basis
 from okspca.estimators import OKSPCA
 from okspca.estimators.parameter_form import read_parameters, write_parameters
 from okspca.features import IdentityMap
-from okspca.moments import Target
+from okspca.moments import ScaledMoment
 from okspca.numerics.arrays import Floats, Integers
 from okspca.pipeline import PipelineState
 from okspca.services import BY_NAME, Adam, Exact, Service, ServiceState, WarmBlock
@@ -58,7 +58,7 @@ class New(Service[NewState]):
         work, places = np.zeros((n_components, self.n)), np.zeros(3, dtype=np.int64)
         return NewState(n_features, n_components, *zeros, work, places)
 
-    def request(self, state: NewState, target: Target, t: int) -> Basis:
+    def request(self, state: NewState, scaled: ScaledMoment, t: int) -> Basis:
         return Basis.not_initialised(state.n_features)
 
 

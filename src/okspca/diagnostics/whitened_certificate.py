@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from okspca.diagnostics.certificate import UNPROVEN, Bounds, bounds_within, noise_of
-from okspca.moments import Target
+from okspca.moments import ScaledMoment
 from okspca.moments.pencil import Residual
 from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats
@@ -78,40 +78,40 @@ class Inspection(NamedTuple):
         return found[1] == UNPROVEN or found[2] <= FINE + 2.0 * self.allowances[2]
 
 
-def whitened_bounds(rows: Floats, ritz: Floats, target: Target) -> Bounds:
+def whitened_bounds(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> Bounds:
     """Bounds on an orthonormal block (as rows) of whitened coordinates.
 
     ``ritz``: as for :func:`okspca.diagnostics.certificate.bounds`.
     """
-    seen = _inspect(rows, ritz, target)
+    seen = _inspect(rows, ritz, scaled)
     if seen is None:
         return NOTHING
     found = seen.bounds(seen.residual, ritz)
     if seen.is_settled(found):
         return found
-    residual = _residual(rows, target, seen)
-    return _closer(found, seen.bounds(_proven(rows, residual, target, seen), ritz))
+    residual = _residual(rows, scaled, seen)
+    return _closer(found, seen.bounds(_proven(rows, residual, scaled, seen), ritz))
 
 
-def refined(rows: Floats, ritz: Floats, target: Target) -> tuple[Floats, Bounds]:
+def refined(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> tuple[Floats, Bounds]:
     """Rounded singular vectors with their bounds, after a Newton step where that proves more."""
-    seen = _inspect(rows, ritz, target)
+    seen = _inspect(rows, ritz, scaled)
     if seen is None:
         return rows, NOTHING
     found = seen.bounds(seen.residual, ritz)
     if seen.is_settled(found):
         return rows, found
-    residual = _residual(rows, target, seen)
-    found = _closer(found, seen.bounds(_proven(rows, residual, target, seen), ritz))
+    residual = _residual(rows, scaled, seen)
+    found = _closer(found, seen.bounds(_proven(rows, residual, scaled, seen), ritz))
     if seen.is_settled(found):
         return rows, found
-    step = _newton_step(rows, seen.small.diagonal(), residual.columns, target)
+    step = _newton_step(rows, seen.small.diagonal(), residual.columns, scaled)
     # Written so that a step with NaN is refused.
     if not norm(step) <= LARGEST_CORRECTION:
         return rows, found
     moved = np.ascontiguousarray(signed_qr(rows.T + step)[0].T)
     # A step that does not prove more is not taken.
-    again = whitened_bounds(moved, ritz, target)
+    again = whitened_bounds(moved, ritz, scaled)
     return (moved, again) if again is _closer(found, again) else (rows, found)
 
 
@@ -120,18 +120,18 @@ def _closer(one: Bounds, other: Bounds) -> Bounds:
     return other if other[2] != UNPROVEN and other[2] < one[2] else one
 
 
-def _inspect(rows: Floats, ritz: Floats, target: Target) -> Inspection | None:
+def _inspect(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> Inspection | None:
     """Look at columns in the rounded coordinates; None where nothing is proven about those."""
-    factor = None if target.pencil is None else target.pencil.bounds
+    factor = None if scaled.pencil is None else scaled.pencil.bounds
     q, D = rows.shape
-    if factor is None or not (target.dropped < math.inf and _turn(factor, q) <= MOST_TURN):
+    if factor is None or not (scaled.dropped < math.inf and _turn(factor, q) <= MOST_TURN):
         return None
-    projected = row_products(rows, target.Ct)
-    small, total = gram(projected), square(target.Ct)
-    residual = distance(np.dot(projected, target.Ct), np.dot(small, rows))
+    projected = row_products(rows, scaled.Ct)
+    small, total = gram(projected), square(scaled.Ct)
+    residual = distance(np.dot(projected, scaled.Ct), np.dot(small, rows))
     shift = 2.0 * math.sqrt(2.0) * _turn(factor, q)
-    error = target.dropped + factor.slack * math.sqrt(total)
-    noise = noise_of(D + len(target.Ct) + ritz.size, (total, error)) + 2.0 * shift * total
+    error = scaled.dropped + factor.slack * math.sqrt(total)
+    noise = noise_of(D + len(scaled.Ct) + ritz.size, (total, error)) + 2.0 * shift * total
     e = factor.distortion
     residual = (residual + noise + e * norm(small)) / (1.0 - e)
     return Inspection(small, residual, total, (noise, e / (1.0 - e), shift), factor)
@@ -142,28 +142,28 @@ def _turn(factor: FactorBounds, q: int) -> float:
     return 1.1 * factor.slack * math.sqrt(q)
 
 
-def _residual(rows: Floats, target: Target, seen: Inspection) -> Residual:
+def _residual(rows: Floats, scaled: ScaledMoment, seen: Inspection) -> Residual:
     """Residual of columns, from the stored numbers."""
-    assert target.pencil is not None
-    return target.pencil.residual(rows.T, seen.small, target.scale)
+    assert scaled.pencil is not None
+    return scaled.pencil.residual(rows.T, seen.small, scaled.scale)
 
 
-def _proven(rows: Floats, found: Residual, target: Target, seen: Inspection) -> float:
+def _proven(rows: Floats, found: Residual, scaled: ScaledMoment, seen: Inspection) -> float:
     """Bound on the residual ``A Y - Y theta``, for the best theta."""
     along = rows @ found.columns
     across = norm(found.columns - rows.T @ along)
     e, turn = seen.factor.distortion, _turn(seen.factor, len(rows))
     across += seen.factor.slack * norm(found.columns) + (e + turn) * norm(along)
     across += found.error + found.relative * seen.total
-    dropped = noise_of(0, (seen.total, target.dropped))
+    dropped = noise_of(0, (seen.total, scaled.dropped))
     bound = across / (1.0 - e) / (1.0 - turn) + dropped
     # Nothing is proven by NaN; infinity says so and compares as it should.
     return bound if math.isfinite(bound) else math.inf
 
 
-def _newton_step(rows: Floats, theta: Floats, residual: Floats, target: Target) -> Floats:
+def _newton_step(rows: Floats, theta: Floats, residual: Floats, scaled: ScaledMoment) -> Floats:
     """What to add to the columns, to first order in their residual."""
-    sigma, others = by_svd(target.Ct)
+    sigma, others = by_svd(scaled.Ct)
     others, outside = others[len(rows) :], sigma[len(rows) :, np.newaxis] ** 2
     across = residual - rows.T @ (rows @ residual)
     along = others @ across

@@ -152,6 +152,6 @@ def classes_of(labels: FeatureMap) -> NDArray[Any]:
 
 def _values_along_components(state: PipelineState) -> Floats:
     """Norms of C̄ transposed times each column that embeddings use."""
-    target = state.moment.target()
-    norms: Floats = np.linalg.norm(target.Ct @ delivered_columns(state), axis=0)
-    return norms * target.scale
+    scaled = state.moment.scaled()
+    norms: Floats = np.linalg.norm(scaled.Ct @ delivered_columns(state), axis=0)
+    return norms * scaled.scale

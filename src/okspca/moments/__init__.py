@@ -4,8 +4,8 @@ from okspca.moments.arrays import GroupArrays, MomentArrays
 from okspca.moments.cross_moment import CrossMoment
 from okspca.moments.moment import Moment
 from okspca.moments.moment_window import MomentWindow
+from okspca.moments.scaled_moment import ScaledMoment
 from okspca.moments.sub_moments import SubMoments
-from okspca.moments.target import Target
 from okspca.moments.target_compression import TargetCompression
 from okspca.moments.whitened_moment import WhitenedMoment
 
@@ -15,8 +15,8 @@ __all__ = [
     "Moment",
     "MomentArrays",
     "MomentWindow",
+    "ScaledMoment",
     "SubMoments",
-    "Target",
     "TargetCompression",
     "WhitenedMoment",
 ]

@@ -6,7 +6,7 @@ from okspca.errors import MergeError
 from okspca.moments.arrays import Change, EncodedRows, GroupArrays
 from okspca.moments.moment import Moment
 from okspca.moments.recursions import add_block, add_single, turned
-from okspca.moments.target import Target, groups_in_units
+from okspca.moments.scaled_moment import ScaledMoment, groups_in_units
 from okspca.numerics.arrays import Floats, Integers, unit_scaled
 from okspca.numerics.leading import target_directions
 
@@ -42,9 +42,9 @@ class CrossMoment(Moment):
         """Whether the target is the stored sums, over their weight."""
         return self.units.are_plain
 
-    def target(self) -> Target:
+    def scaled(self) -> ScaledMoment:
         """Snapshot of C̄ for services."""
-        return self._plain_target()
+        return self._plain_scaled()
 
     def feature_weights(self, vectors: Floats) -> Floats:
         """Turn directions that services found into weights of the features: here, the same."""

@@ -21,8 +21,8 @@ import numpy as np
 from okspca.errors import MergeError
 from okspca.moments.arrays import ROWS, Change, EncodedRows, GroupArrays, MomentArrays
 from okspca.moments.recursions import pool
+from okspca.moments.scaled_moment import ScaledMoment, scaled_of
 from okspca.moments.stored_sums import StoredSums
-from okspca.moments.target import Target, target_of
 from okspca.moments.target_compression import TargetCompression
 from okspca.moments.units import PLAIN, Units
 from okspca.numerics.arrays import Floats, Integers
@@ -78,7 +78,7 @@ class Moment(StoredSums):
         """Whether the target is the stored sums, over their weight."""
 
     @abstractmethod
-    def target(self) -> Target:
+    def scaled(self) -> ScaledMoment:
         """Snapshot for services."""
 
     @abstractmethod
@@ -155,9 +155,9 @@ class Moment(StoredSums):
         self.arrays.left_mean[...] += left
         self.arrays.right_mean[...] += right[: self.width]
 
-    def _plain_target(self) -> Target:
+    def _plain_scaled(self) -> ScaledMoment:
         """C̄ as it is kept, in its units."""
-        return target_of(self.arrays, self.units, labels=self.labels, is_constant=self.is_constant)
+        return scaled_of(self.arrays, self.units, labels=self.labels, is_constant=self.is_constant)
 
     def _merge_sums(self, other: Self) -> None:
         """Pool what every moment keeps."""

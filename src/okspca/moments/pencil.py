@@ -57,9 +57,9 @@ class Pencil(NamedTuple):
     >>> from okspca.moments import WhitenedMoment
     >>> moment = WhitenedMoment(2, 1, ridge=1.0)
     >>> moment.update(np.eye(2), np.eye(2)[:, :1], np.ones(2))
-    >>> target = moment.target()
-    >>> V = target.Ct.T / np.linalg.norm(target.Ct)
-    >>> found = target.pencil.residual(V, target.Ct @ target.Ct.T, target.scale)
+    >>> scaled = moment.scaled()
+    >>> V = scaled.Ct.T / np.linalg.norm(scaled.Ct)
+    >>> found = scaled.pencil.residual(V, scaled.Ct @ scaled.Ct.T, scaled.scale)
     >>> bool(np.abs(found.columns).max() < 1e-15)
     True
     """

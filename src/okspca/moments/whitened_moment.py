@@ -29,7 +29,7 @@ from okspca.moments.moment import Moment
 from okspca.moments.pencil import Pencil
 from okspca.moments.recursions import add_block, add_single, faded_weights, turned
 from okspca.moments.ridge_choice import RidgeChoice
-from okspca.moments.target import Target, groups_in_units
+from okspca.moments.scaled_moment import ScaledMoment, groups_in_units
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers, copied, unit_scaled
 from okspca.numerics.discriminants import left_out_inflation
@@ -71,8 +71,8 @@ class WhitenedMoment(Moment):
     >>> X = np.random.RandomState(0).normal(size=(200, 2)) * [1.0, 9.0]
     >>> moment = WhitenedMoment(2, 1, ridge=1e-8)
     >>> moment.update(X, X @ [[1.0], [1.0]], np.ones(200))
-    >>> target = moment.target()
-    >>> W = moment.feature_weights(target.Ct.T / np.linalg.norm(target.Ct))
+    >>> scaled = moment.scaled()
+    >>> W = moment.feature_weights(scaled.Ct.T / np.linalg.norm(scaled.Ct))
     >>> round(float(W[0, 0] / W[1, 0]), 6)
     1.0
     """
@@ -200,9 +200,9 @@ class WhitenedMoment(Moment):
         if self.choice is not None:
             self.choice.drop_round()
 
-    def target(self) -> Target:
+    def scaled(self) -> ScaledMoment:
         """Snapshot of the whitened moment for services."""
-        plain = self._plain_target()
+        plain = self._plain_scaled()
         shifted = with_ridge(self._covariance(), self.ridge_in_use)
         factor, weights = factored(shifted), self._column_weights()
         pencil = self._pencil(factor, factor_bounds(shifted, factor))
@@ -217,7 +217,7 @@ class WhitenedMoment(Moment):
             dropped = plain.dropped * stretch / scale
         # Columns that are weighted no longer sum to zero.
         labels = plain.labels and self.class_weighting == "squared"
-        return Target(Ct, plain.scale * scale, dropped, plain.is_zero, labels, pencil)
+        return ScaledMoment(Ct, plain.scale * scale, dropped, plain.is_zero, labels, pencil)
 
     def feature_weights(self, vectors: Floats) -> Floats:
         """Turn directions of whitened coordinates into weights of the features."""
@@ -273,7 +273,7 @@ class WhitenedMoment(Moment):
 
     def _freeze_discriminants(self, calibration: Calibration) -> None:
         """Let the discriminants as they are now score the rows to come."""
-        plain, R = self._plain_target(), self._factor()
+        plain, R = self._plain_scaled(), self._factor()
         if plain.is_zero:
             calibration.begin(Discriminants.none(len(R)))
             return

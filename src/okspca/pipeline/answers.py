@@ -60,10 +60,10 @@ def maintained(state: PipelineState) -> Basis:
     rows = None if state.tracker is None else state.tracker.maintained(state.service_state)
     if rows is None:
         return request(state)
-    target = state.moment.target()
-    sigma = within_span(rows, target.Ct).sigma
-    norms = np.linalg.norm(rows @ target.Ct.T, axis=1) * target.scale
-    certificate = None if target.is_zero else certificate_of(rows, sigma, target)
+    scaled = state.moment.scaled()
+    sigma = within_span(rows, scaled.Ct).sigma
+    norms = np.linalg.norm(rows @ scaled.Ct.T, axis=1) * scaled.scale
+    certificate = None if scaled.is_zero else certificate_of(rows, sigma, scaled)
     return Basis.of(rows.T, norms, built_at=state.rows, certificate=certificate)
 
 
@@ -102,19 +102,19 @@ def mean_features(state: PipelineState) -> Floats:
 
 def report(state: PipelineState) -> SameTargetReport:
     """Compare the delivered basis with the exact solution of the same moment."""
-    target = state.moment.target()
-    exact = by_svd(target.Ct)
-    sigma = exact.sigma * target.scale
-    reference_rank = 0 if target.is_zero else numerical_rank(sigma)
+    scaled = state.moment.scaled()
+    exact = by_svd(scaled.Ct)
+    sigma = exact.sigma * scaled.scale
+    reference_rank = 0 if scaled.is_zero else numerical_rank(sigma)
     q = min(state.n_components, reference_rank)
     full = None if state.tracker is None else state.tracker.maintained(state.service_state)
     if full is None or q == 0:
         delivered = request(state).vectors
         bases = (delivered, delivered)
     else:
-        extracted = within_span(full, target.Ct).rows[:q]
+        extracted = within_span(full, scaled.Ct).rows[:q]
         bases = (full.T, extracted.T)
-    C = target.Ct.T * target.scale
+    C = scaled.Ct.T * scaled.scale
     return same_target_report(state.rows, C, (exact.rows.T, sigma), (q, reference_rank), bases)
 
 
@@ -124,7 +124,7 @@ def stability(state: PipelineState) -> Stability:
         message = "No sub-moments were kept; make the model with stability=8."
         raise NotReadyError(message)
     groups = state.moment.in_target_coordinates(state.sub_moments.arrays(state.moment.rows))
-    has_no_target = state.moment.target().is_zero
+    has_no_target = state.moment.scaled().is_zero
     return estimate_stability(state.rows, groups, state.n_components, has_no_target)
 
 

@@ -80,8 +80,8 @@ def open_portrait(path: Path, inputs: list[str], reading: Reading, most_rows: in
 
 def _spectrum(state: PipelineState) -> Floats:
     """Singular values of C̄."""
-    target = state.moment.target()
-    return np.zeros(0) if target.is_zero else by_svd(target.Ct).sigma * target.scale
+    scaled = state.moment.scaled()
+    return np.zeros(0) if scaled.is_zero else by_svd(scaled.Ct).sigma * scaled.scale
 
 
 def _embedding(portrait: Portrait) -> Figure | None:

@@ -14,7 +14,7 @@ from okspca.diagnostics.certificate import (
 )
 from okspca.diagnostics.whitened_certificate import refined, whitened_bounds
 from okspca.errors import NumericalError
-from okspca.moments import MomentArrays, Target
+from okspca.moments import MomentArrays, ScaledMoment
 from okspca.moments.arrays import WEIGHT, dropped_norm, rounding_level
 from okspca.numerics.addresses import read_only
 from okspca.numerics.arrays import Floats
@@ -33,53 +33,53 @@ SAFE_SMALLEST, SAFE_LARGEST = 1e-60, 1e60
 NEGLIGIBLE = 0.25 * EPS
 
 
-def answer(leading: Leading, target: Target, n_components: int, t: int) -> Basis:
+def answer(leading: Leading, scaled: ScaledMoment, n_components: int, t: int) -> Basis:
     """Deliver the leading block: numerical rank, at most ``n_components``, fresh at ``t``."""
     # Directions below the numerical rank are rounding, and are not delivered.
     q = min(n_components, numerical_rank(leading.sigma))
     if q == 0:
-        return no_target(target, t)
+        return no_target(scaled, t)
     rows = np.ascontiguousarray(signed_qr(leading.rows[:q].T)[0].T)
     certificate = None
-    if target.pencil is not None:
-        rows, numbers = refined(rows, leading.sigma**2, target)
-        certificate = certificate_from(numbers, target.scale)
+    if scaled.pencil is not None:
+        rows, numbers = refined(rows, leading.sigma**2, scaled)
+        certificate = certificate_from(numbers, scaled.scale)
     # Only now: refining may have turned the columns.
     fix_signs(rows)
     if not np.isfinite(rows).all():
         message = "The basis has non-finite entries; no basis was returned."
         raise NumericalError(message)
-    certificate = certificate or certificate_of(rows, leading.sigma, target)
-    return Basis.of(rows.T, leading.sigma[:q] * target.scale, built_at=t, certificate=certificate)
+    certificate = certificate or certificate_of(rows, leading.sigma, scaled)
+    return Basis.of(rows.T, leading.sigma[:q] * scaled.scale, built_at=t, certificate=certificate)
 
 
-def exact_answer(target: Target, n_components: int, t: int) -> Basis:
+def exact_answer(scaled: ScaledMoment, n_components: int, t: int) -> Basis:
     """Factor the target and deliver its leading block."""
-    if target.is_zero:
-        return no_target(target, t)
-    return answer(leading_exactly(target.Ct, n_components), target, n_components, t)
+    if scaled.is_zero:
+        return no_target(scaled, t)
+    return answer(leading_exactly(scaled.Ct, n_components), scaled, n_components, t)
 
 
-def certificate_of(rows: Floats, sigma: Floats, target: Target) -> Certificate:
+def certificate_of(rows: Floats, sigma: Floats, scaled: ScaledMoment) -> Certificate:
     """Certify rows, given the singular values on the subspace that was inspected."""
-    if target.pencil is not None:
-        return certificate_from(whitened_bounds(rows, sigma**2, target), target.scale)
-    return certify(target.Ct, rows, sigma**2, scale=target.scale, dropped=target.dropped)
+    if scaled.pencil is not None:
+        return certificate_from(whitened_bounds(rows, sigma**2, scaled), scaled.scale)
+    return certify(scaled.Ct, rows, sigma**2, scale=scaled.scale, dropped=scaled.dropped)
 
 
-def recertified(basis: Basis, target: Target, t: int) -> Basis:
+def recertified(basis: Basis, scaled: ScaledMoment, t: int) -> Basis:
     """Return an older answer with its age and a certificate for the current moment."""
     age = t - basis.built_at
     # Built after the row that was learned last: its certificate is about this very moment.
     if age == 0:
         return basis
     if not basis.is_valid:
-        return Basis.missing(target.Ct.shape[1], basis.status, built_at=basis.built_at, age=age)
+        return Basis.missing(scaled.Ct.shape[1], basis.status, built_at=basis.built_at, age=age)
     certificate = None
-    if not target.is_zero:
+    if not scaled.is_zero:
         rows = basis.vectors.T
-        sigma = within_span(rows, target.Ct).sigma
-        certificate = certificate_of(rows, sigma, target)
+        sigma = within_span(rows, scaled.Ct).sigma
+        certificate = certificate_of(rows, sigma, scaled)
     return Basis.of(
         basis.vectors,
         basis.singular_values,
@@ -89,9 +89,9 @@ def recertified(basis: Basis, target: Target, t: int) -> Basis:
     )
 
 
-def no_target(target: Target, t: int) -> Basis:
+def no_target(scaled: ScaledMoment, t: int) -> Basis:
     """Answer for a moment that is zero to rounding."""
-    return Basis.missing(target.Ct.shape[1], Status.NO_TARGET, built_at=t)
+    return Basis.missing(scaled.Ct.shape[1], Status.NO_TARGET, built_at=t)
 
 
 def fresh_basis(solution: Solution, t: int) -> Basis:

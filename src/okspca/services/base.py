@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from okspca.basis import Basis
-from okspca.moments import Moment, Target
+from okspca.moments import Moment, ScaledMoment
 from okspca.moments.arrays import Change
 
 
@@ -46,10 +46,10 @@ class Service(ABC, Generic[StateT]):
     >>> class PlainSvd(Service):
     ...     def start(self, n_features, n_components, seed):
     ...         return ServiceState(n_features, n_components)
-    ...     def request(self, state, target, t):
-    ...         if target.is_zero:
-    ...             return no_target(target, t)
-    ...         return answer(by_svd(target.Ct), target, state.n_components, t)
+    ...     def request(self, state, scaled, t):
+    ...         if scaled.is_zero:
+    ...             return no_target(scaled, t)
+    ...         return answer(by_svd(scaled.Ct), scaled, state.n_components, t)
     >>> X = np.random.RandomState(0).normal(size=(100, 2))
     >>> OKSPCA(2, solver=PlainSvd(), random_state=0).fit(X, X[:, 0]).basis().rank
     2
@@ -64,12 +64,12 @@ class Service(ABC, Generic[StateT]):
         return {"D": n_features, "k": n_components}
 
     @abstractmethod
-    def request(self, state: StateT, target: Target, t: int) -> Basis:
+    def request(self, state: StateT, scaled: ScaledMoment, t: int) -> Basis:
         """Supply a basis of the moment after observation ``t``; change nothing."""
 
     def serve(self, state: StateT, moment: Moment, t: int) -> Basis:
         """Answer a request; a service may take a short cut past the snapshot of the moment."""
-        return self.request(state, moment.target(), t)
+        return self.request(state, moment.scaled(), t)
 
     def serve_uncertified(self, state: StateT, moment: Moment, t: int) -> Basis:
         """Answer without a certificate; a service may save the work for it."""

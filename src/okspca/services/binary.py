@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from okspca.basis import Basis
-from okspca.moments import Target
+from okspca.moments import ScaledMoment
 from okspca.numerics.leading import by_difference
 from okspca.services.answers import answer, no_target
 from okspca.services.base import Service, ServiceState
@@ -34,9 +34,9 @@ class Binary(Service[ServiceState]):
         kind = f"{n_targets} classes" if labels else "a continuous target"
         return f"solver='binary' serves two classes, not {kind}; use solver='exact'."
 
-    def request(self, state: ServiceState, target: Target, t: int) -> Basis:
+    def request(self, state: ServiceState, scaled: ScaledMoment, t: int) -> Basis:
         """Supply the direction between the two class means."""
         # A single class so far has a column of zeros, and no difference.
-        if target.is_zero or target.Ct.shape[0] < 2:
-            return no_target(target, t)
-        return answer(by_difference(target.Ct), target, state.n_components, t)
+        if scaled.is_zero or scaled.Ct.shape[0] < 2:
+            return no_target(scaled, t)
+        return answer(by_difference(scaled.Ct), scaled, state.n_components, t)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from okspca.basis import Basis, Status
-from okspca.moments import Moment, Target
+from okspca.moments import Moment, ScaledMoment
 from okspca.moments.arrays import Change
 from okspca.services.answers import exact_answer, recertified
 from okspca.services.base import Service, ServiceState
@@ -56,10 +56,10 @@ class Cached(Service[CachedState]):
 
     def observe(self, state: CachedState, moment: Moment, change: Change | None, t: int) -> None:
         """Factor the moment and keep the basis."""
-        state.last = exact_answer(moment.target(), state.n_components, t)
+        state.last = exact_answer(moment.scaled(), state.n_components, t)
 
-    def request(self, state: CachedState, target: Target, t: int) -> Basis:
+    def request(self, state: CachedState, scaled: ScaledMoment, t: int) -> Basis:
         """Hand out the last basis with its age."""
         if state.last is None:
             return Basis.missing(state.n_features, Status.NOT_INITIALISED, built_at=0, age=t)
-        return recertified(state.last, target, t)
+        return recertified(state.last, scaled, t)

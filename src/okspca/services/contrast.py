@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from okspca.basis import Basis
-from okspca.moments import Target
+from okspca.moments import ScaledMoment
 from okspca.numerics.leading import by_contrast
 from okspca.services.answers import answer, no_target
 from okspca.services.base import Service, ServiceState
@@ -33,9 +33,9 @@ class Contrast(Service[ServiceState]):
             return None
         return "solver='contrast' serves class labels, not a continuous target; use solver='exact'."
 
-    def request(self, state: ServiceState, target: Target, t: int) -> Basis:
+    def request(self, state: ServiceState, scaled: ScaledMoment, t: int) -> Basis:
         """Supply the exact leading block."""
         # A single class so far has a column of zeros, and no contrast.
-        if target.is_zero or target.Ct.shape[0] < 2:
-            return no_target(target, t)
-        return answer(by_contrast(target.Ct), target, state.n_components, t)
+        if scaled.is_zero or scaled.Ct.shape[0] < 2:
+            return no_target(scaled, t)
+        return answer(by_contrast(scaled.Ct), scaled, state.n_components, t)

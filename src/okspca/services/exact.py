@@ -13,7 +13,7 @@ from typing import Any
 
 from okspca.basis import Basis
 from okspca.diagnostics.certificate import UNPROVEN, bounds_of_combination
-from okspca.moments import Moment, MomentArrays, Target
+from okspca.moments import Moment, MomentArrays, ScaledMoment
 from okspca.moments.arrays import Change
 from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.leading import gram_leading, jacobi_leading
@@ -75,9 +75,9 @@ class Exact(Service[WarmBlockState]):
         """Keep the block warm."""
         self.block.observe(state, moment, change, t)
 
-    def request(self, state: WarmBlockState, target: Target, t: int) -> Basis:
+    def request(self, state: WarmBlockState, scaled: ScaledMoment, t: int) -> Basis:
         """Supply the exact leading block."""
-        return exact_answer(target, state.n_components, t)
+        return exact_answer(scaled, state.n_components, t)
 
     def serve(self, state: WarmBlockState, moment: Moment, t: int) -> Basis:
         """Answer by one compiled call where the moment is narrow and well separated."""

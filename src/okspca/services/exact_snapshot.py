@@ -7,7 +7,7 @@ folded.  Files know it by its own name.
 from dataclasses import dataclass
 
 from okspca.basis import Basis
-from okspca.moments import Target
+from okspca.moments import ScaledMoment
 from okspca.services.answers import exact_answer
 from okspca.services.base import Service, ServiceState
 
@@ -27,6 +27,6 @@ class ExactSnapshot(Service[ServiceState]):
         """Make the state for an empty moment; there is nothing to keep."""
         return ServiceState(n_features, n_components)
 
-    def request(self, state: ServiceState, target: Target, t: int) -> Basis:
+    def request(self, state: ServiceState, scaled: ScaledMoment, t: int) -> Basis:
         """Supply the exact leading block."""
-        return exact_answer(target, state.n_components, t)
+        return exact_answer(scaled, state.n_components, t)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from okspca.basis import Basis
-from okspca.moments import Moment, MomentArrays, Target
+from okspca.moments import Moment, MomentArrays, ScaledMoment
 from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import BoundKernel, compiled
@@ -120,11 +120,11 @@ class GradientTracker(Tracker[TrackerStateT]):
                 return fresh_basis(solution, t)
         return super().serve(state, moment, t)
 
-    def request(self, state: TrackerStateT, target: Target, t: int) -> Basis:
+    def request(self, state: TrackerStateT, scaled: ScaledMoment, t: int) -> Basis:
         """Supply the best block inside the maintained span; its rank is that of the projection."""
-        if target.is_zero:
-            return no_target(target, t)
-        return answer(within_span(state.arrays.rows, target.Ct), target, state.n_components, t)
+        if scaled.is_zero:
+            return no_target(scaled, t)
+        return answer(within_span(state.arrays.rows, scaled.Ct), scaled, state.n_components, t)
 
     def maintained(self, state: TrackerStateT) -> Floats | None:
         """The maintained basis, as rows."""

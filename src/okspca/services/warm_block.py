@@ -19,7 +19,7 @@ from numpy.random import RandomState
 
 from okspca.basis import Basis
 from okspca.diagnostics.certificate import UNPROVEN, bounds_from
-from okspca.moments import Moment, MomentArrays, Target
+from okspca.moments import Moment, MomentArrays, ScaledMoment
 from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.compiled import BoundKernel, compiled
@@ -110,7 +110,7 @@ class WarmBlock(Service[WarmBlockState]):
         """Take one power step with the current moment."""
         # Any multiple of C̄ has the same directions, so the sums need no division.
         stored = moment.is_shown_as_stored
-        Ct = unit_scaled(moment.arrays.sums)[0] if stored else moment.target().Ct
+        Ct = unit_scaled(moment.arrays.sums)[0] if stored else moment.scaled().Ct
         # An empty moment would leave a block of zeros.
         if Ct.any():
             power_step(state.rows, Ct)
@@ -124,9 +124,9 @@ class WarmBlock(Service[WarmBlockState]):
                 return fresh_basis(solution, t)
         return super().serve(state, moment, t)
 
-    def request(self, state: WarmBlockState, target: Target, t: int) -> Basis:
+    def request(self, state: WarmBlockState, scaled: ScaledMoment, t: int) -> Basis:
         """Factor exactly."""
-        return exact_answer(target, state.n_components, t)
+        return exact_answer(scaled, state.n_components, t)
 
 
 @compiled

@@ -72,7 +72,7 @@ def follow(scenario: Scenario, seed: int, options: dict[str, Any]) -> Row:
         if stop % CHECK_EVERY == 0:
             old.append(model.basis().vectors)
             if len(old) > WINDOW // CHECK_EVERY:
-                loss = lost_share(model.moment_.target().Ct, old.pop(0))
+                loss = lost_share(model.moment_.scaled().Ct, old.pop(0))
                 if alarm.raised_by(loss):
                     alarms.append(stop / WINDOW)
     return {"angles": [round(a, 3) for a in angles], "alarms": alarms, **times(scenario, angles)}

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from okspca.basis import Basis
-from okspca.moments import Moment, MomentArrays, Target
+from okspca.moments import Moment, MomentArrays, ScaledMoment
 from okspca.moments.arrays import ROWS, EncodedRows, add_encoded
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats
@@ -119,11 +119,11 @@ class Incremental(Tracker[IncrementalState]):
     def maintained(self, state: IncrementalState) -> None:
         """Embeddings use what a request hands out, cut at its rank."""
 
-    def request(self, state: IncrementalState, target: Target, t: int) -> Basis:
+    def request(self, state: IncrementalState, scaled: ScaledMoment, t: int) -> Basis:
         """Hand out the leading rows, orthonormal as they are maintained."""
-        if target.is_zero:
-            return no_target(target, t)
-        return self._leading(state, target.scale, t)
+        if scaled.is_zero:
+            return no_target(scaled, t)
+        return self._leading(state, scaled.scale, t)
 
     def serve(self, state: IncrementalState, moment: Moment, t: int) -> Basis:
         """Answer from what is maintained; the moment itself is only asked whether it is zero."""

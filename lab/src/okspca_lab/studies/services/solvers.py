@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from okspca.basis import Basis
-from okspca.moments import Moment, Target
+from okspca.moments import Moment, ScaledMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.orthonormal import signed_qr
 from okspca.numerics.spectrum import numerical_rank
@@ -45,11 +45,11 @@ class OnRequest(Service[ServiceState]):
             return super().serve(state, moment, t)
         return self._solved(state, arrays.sums, 1.0 / moment.weight, t)
 
-    def request(self, state: ServiceState, target: Target, t: int) -> Basis:
+    def request(self, state: ServiceState, scaled: ScaledMoment, t: int) -> Basis:
         """Solve the current moment."""
-        if target.is_zero:
-            return no_target(target, t)
-        return self._solved(state, target.Ct, target.scale, t)
+        if scaled.is_zero:
+            return no_target(scaled, t)
+        return self._solved(state, scaled.Ct, scaled.scale, t)
 
     def _solved(self, state: ServiceState, Ct: Floats, unit: float, t: int) -> Basis:
         """Cut the solution at the rank and orthonormalise it."""

@@ -23,8 +23,8 @@ from okspca.moments.units import Units
 from okspca.numerics.arrays import Floats, unit_scaled
 
 
-class Target(NamedTuple):
-    """The moment at one moment in time, as services and certificates see it.
+class ScaledMoment(NamedTuple):
+    """The moment as services and certificates see it, at one point of the stream.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Target(NamedTuple):
     Examples
     --------
     >>> from okspca.moments import CrossMoment
-    >>> CrossMoment(3, 2).target().is_zero
+    >>> CrossMoment(3, 2).scaled().is_zero
     True
     """
 
@@ -56,7 +56,9 @@ class Target(NamedTuple):
     pencil: Pencil | None = None
 
 
-def target_of(arrays: MomentArrays, units: Units, *, labels: bool, is_constant: bool) -> Target:
+def scaled_of(
+    arrays: MomentArrays, units: Units, *, labels: bool, is_constant: bool
+) -> ScaledMoment:
     """Snapshot of C̄ in its units; ``is_constant``: it is known to be zero."""
     weight = max(float(arrays.totals[WEIGHT]), np.finfo(np.float64).tiny)
     # Scale before dividing by the weight: sums near the largest number must not overflow.
@@ -64,7 +66,7 @@ def target_of(arrays: MomentArrays, units: Units, *, labels: bool, is_constant: 
     Ct, rest = unit_scaled(scaled / weight)
     scale = factor * rest
     is_zero = is_constant or bool(np.linalg.norm(Ct) <= _rounding_level(arrays, units) / scale)
-    return Target(Ct, scale, _dropped_norm(arrays, units) / scale, is_zero, labels)
+    return ScaledMoment(Ct, scale, _dropped_norm(arrays, units) / scale, is_zero, labels)
 
 
 def groups_in_units(groups: GroupArrays, units: Units) -> GroupArrays:
