@@ -47,6 +47,7 @@ def test_only_proven_fresh_answers_suit() -> None:
     assert order == sorted(order, reverse=True)
 
 
+@pytest.mark.slow
 def test_rows_of_a_file_are_measured(tmp_path: Path) -> None:
     random = RandomState(0)
     X = random.normal(size=(150, 3))

@@ -55,6 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["number", "classes"])
 def test_every_picture_is_drawn(model: str, folder: Path, tmp_path: Path) -> None:
     result = run("plot", folder / model, "--out", tmp_path / "new")
@@ -83,6 +84,7 @@ def test_without_rows_the_rest_is_drawn(folder: Path, tmp_path: Path) -> None:
     assert run("report", tmp_path / "plain", "--out", tmp_path / "r.html").exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "name"),
     [("report", "page.html"), ("plot", "spectrum.png"), ("transform", "table.parquet")],
@@ -133,6 +135,7 @@ def test_an_empty_model_has_nothing_to_draw(tmp_path: Path) -> None:
         assert "nothing to draw" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_report_says_how_to_make_the_same_file(folder: Path, tmp_path: Path) -> None:
     assert run("report", folder / "number", "--out", tmp_path / "r.html").exit_code == 0
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -155,6 +158,7 @@ def browser(*options: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 @pytest.mark.parametrize("model", ["number", "classes"])
 def test_a_browser_shows_the_report_without_a_network(

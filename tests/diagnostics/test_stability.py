@@ -47,6 +47,7 @@ def test_the_estimate_is_near_the_truth_it_does_not_know(
     assert 0.85 < ratio < 1.15
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_truth_about_as_often_as_it_says(
     many: list[tuple[OKSPCA, Stability]],
 ) -> None:
@@ -56,6 +57,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says(
     assert 0.82 < covered < 0.97
 
 
+@pytest.mark.slow
 def test_each_angle_is_estimated_with_an_interval(many: list[tuple[OKSPCA, Stability]]) -> None:
     angles = np.array([principal_angles(model.basis().vectors, TRUTH) for model, _ in many])
     found = np.array([stability.angles for _, stability in many])
