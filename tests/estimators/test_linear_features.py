@@ -13,6 +13,8 @@ from sklearn.metrics import r2_score
 
 from okspca import OKSPCA, OKSPCARegressor
 from okspca.features import IdentityMap
+from okspca.moments.arrays import LEFT_SQUARE
+from okspca.pipeline.learning import settled
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
 
 N = 1500
@@ -142,6 +144,23 @@ def test_parts_of_a_stream_are_pooled_whatever_they_were_measured_from(
     C = whole.moment_.matrix()[:, column]
     pooled = first.merge(second).moment_.matrix()[:, column]
     np.testing.assert_allclose(pooled, C, rtol=0.0, atol=1e-9 * np.abs(C).max())
+
+
+def test_parts_that_were_measured_from_elsewhere_can_be_saved_once_they_are_pooled() -> None:
+    """Mean squares move with the origin as the means do, or the file contradicts itself."""
+    settings: dict[str, Any] = {"target_features": "raw", "objective": "whitened", "ridge": 1e-3}
+    settings |= {"input_map": IdentityMap(3), "random_state": 0}
+    first, second = (
+        OKSPCA(1, **settings).fit(X[rows] + level, Y[rows] - level)
+        for rows, level in ((slice(700), 0.0), (slice(700, N), 1e4))
+    )
+    pooled = first.merge(second)
+    assert OKSPCA.from_bytes(pooled.to_bytes()).to_bytes() == pooled.to_bytes()
+    state = settled(pooled.ready().state)
+    assert state.input_origin is not None
+    rows = np.concatenate([X[:700], X[700:] + 1e4]) - state.input_origin.point
+    square = (rows**2).sum(axis=1).mean()
+    np.testing.assert_allclose(state.moment.arrays.totals[LEFT_SQUARE], square, rtol=1e-9)
 
 
 @pytest.mark.parametrize("mode", ["saved", "not saved"])

@@ -19,7 +19,15 @@ from typing import ClassVar, Self
 import numpy as np
 
 from okspca.errors import MergeError
-from okspca.moments.arrays import ROWS, Change, EncodedRows, GroupArrays, MomentArrays
+from okspca.moments.arrays import (
+    LEFT_SQUARE,
+    RIGHT_SQUARE,
+    ROWS,
+    Change,
+    EncodedRows,
+    GroupArrays,
+    MomentArrays,
+)
 from okspca.moments.recursions import pool
 from okspca.moments.scaled_moment import ScaledMoment, scaled_of
 from okspca.moments.stored_sums import StoredSums
@@ -31,7 +39,7 @@ from okspca.numerics.arrays import Floats, Integers
 class Moment(StoredSums):
     """A statistic of pairs of features: it learns rows, is pooled, and is shown to services.
 
-    Services use :meth:`target`, :attr:`is_ordinary`, :attr:`is_shown_as_stored`, ``arrays``,
+    Services use :meth:`scaled`, :attr:`is_ordinary`, :attr:`is_shown_as_stored`, ``arrays``,
     ``width`` and ``forgetting``; the rest is for those who accumulate.
 
     Parameters
@@ -152,8 +160,14 @@ class Moment(StoredSums):
 
     def shift_means(self, left: Floats, right: Floats) -> None:
         """Measure linear features from another origin; deviations from the means stay."""
-        self.arrays.left_mean[...] += left
-        self.arrays.right_mean[...] += right[: self.width]
+        totals = self.arrays.totals
+        for place, mean, shift in (
+            (LEFT_SQUARE, self.arrays.left_mean, left),
+            (RIGHT_SQUARE, self.arrays.right_mean, right[: self.width]),
+        ):
+            # E |f + s|^2 = E |f|^2 + (2 E f + s) s: mean squares are of the features themselves.
+            totals[place] += float(np.dot(2.0 * mean + shift, shift))
+            mean += shift
 
     def _plain_scaled(self) -> ScaledMoment:
         """C̄ as it is kept, in its units."""
