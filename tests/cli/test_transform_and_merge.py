@@ -65,11 +65,11 @@ def test_rows_with_missing_inputs_stay_empty(folder: Path) -> None:
 
 def test_models_of_parts_are_pooled(folder: Path) -> None:
     result = run("merge", folder / "one", folder / "two", "--out", folder / "both")
-    assert result.stdout == f"2 models of 90 rows are pooled in {folder / 'both'}\n"
+    assert result.stdout == f"2 models of 90 rows are merged in {folder / 'both'}\n"
     direct = OKSPCA.load(folder / "one").merge(OKSPCA.load(folder / "two"))
     pooled = OKSPCA.load(folder / "both")
     np.testing.assert_array_equal(pooled.components_, direct.components_)
-    assert "90 rows of pooled models" in run("inspect", folder / "both").stdout
+    assert "90 rows of merged models" in run("inspect", folder / "both").stdout
     embed = ("transform", folder / "both", folder / "all.csv", "--out", folder / "z.csv")
     assert run(*embed).exit_code == 0
     again = ("fit", folder / "one.csv", "--target", "y", "--random-features", "8", "--resume")

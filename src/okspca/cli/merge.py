@@ -1,4 +1,4 @@
-"""`okspca merge`: pool models that were fitted to parts of the data."""
+"""`okspca merge`: one model of those that were fitted to parts of the data."""
 
 from importlib import import_module
 from pathlib import Path
@@ -13,14 +13,14 @@ from okspca.outputs import STANDARD, is_null
 
 def merge(
     models: Annotated[list[Path], typer.Argument(help="Two or more saved models.")],
-    out: Annotated[Path, typer.Option(help="Where to write the pooled model.")],
+    out: Annotated[Path, typer.Option(help="Where to write the merged model.")],
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Pool models with the same options that were fitted to different rows."""
+    """Merge models with the same options that were fitted to different rows."""
     if len(models) < 2:
-        stop("Give at least two models to pool.", WRONG_COMMAND)
+        stop("Give at least two models to merge.", WRONG_COMMAND)
     if str(out) == STANDARD:
         stop("A model cannot be written to standard output; name a file.", WRONG_COMMAND)
     saving = import_module("okspca.estimators.saving")
@@ -29,17 +29,17 @@ def merge(
         files = import_module("okspca.state.files")
         kept = files.MODEL._replace(remedy=REMEDY)
         files.check_place(out, models, kept, overwrite=force)
-        pooled, record = saving.load_model(kind, models[0])
+        merged, record = saving.load_model(kind, models[0])
         for path in models[1:]:
             other, theirs = saving.load_model(kind, path)
             if (record is None) != (theirs is None) or _names(record) != _names(theirs):
                 stop(f"{path} was fitted to other columns than {models[0]}.")
-            pooled.merge(other)
+            merged.merge(other)
             record = record and _added(record, theirs)
-        saving.save_model(pooled, out, record, overwrite=force)
+        saving.save_model(merged, out, record, overwrite=force)
         if not quiet:
             place = "" if is_null(out) else f" in {out}"
-            say(f"{len(models)} models of {pooled.n_samples_seen_:,} rows are pooled{place}")
+            say(f"{len(models)} models of {merged.n_samples_seen_:,} rows are merged{place}")
 
 
 def _names(record: object) -> object:
@@ -49,7 +49,7 @@ def _names(record: object) -> object:
 
 
 def _added(record: Any, theirs: Any) -> Any:
-    """Add the counts; a pooled model has no place in any one stream, so it cannot be resumed."""
+    """Add the counts; a merged model has no place in any one stream, so it cannot be resumed."""
     counts = ("rows_read", "rows_skipped", "values_imputed")
     sums = {name: getattr(record, name) + getattr(theirs, name) for name in counts}
     return record._replace(inputs=(), history=(), evaluation=None, **sums)

@@ -148,7 +148,7 @@ def exercise(task: str, solver: str, front_end: str) -> None:
             model.partial_fit(np.repeat(X, LONG, axis=0), np.repeat(y, LONG, axis=0))
         _read(mapped(model), X)
         _read(model, X)
-        with suppress(MergeError):  # trackers cannot be pooled
+        with suppress(MergeError):  # trackers cannot be merged
             _read(model.merge(copy.deepcopy(model)), X)
 
 

@@ -14,7 +14,7 @@ from okspca.estimators.building import resolve_service, variance_rule
 from okspca.estimators.data import check_values, validated
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import Columns, Record, names_of
-from okspca.estimators.pooling import check_schema
+from okspca.estimators.merging import check_schema
 from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.standardize import CausalStandardizer

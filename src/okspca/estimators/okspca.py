@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from okspca.estimators.answering import Answering, check_embeds
 from okspca.estimators.learning import Learning
-from okspca.estimators.pooling import pooled_record
+from okspca.estimators.merging import merged_record
 from okspca.estimators.saving import load_model, model_bytes, model_from, save_model
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats
@@ -218,12 +218,12 @@ class OKSPCA(
         return pipeline.read(embedding).of(checked)
 
     def merge(self, other: Self) -> Self:
-        """Pool another model over the same maps into this one, in place.
+        """Merge another model over the same maps into this one, in place.
 
-        The realised features of both are pooled exactly.  With causal standardisers that is not
+        The realised features of both are merged exactly.  With causal standardisers that is not
         what one run over all rows would have given, since each side was standardised by its own
         past; with ``standardize="frozen"`` (one shared standardiser) or None it is.  Tracking
-        solvers cannot be pooled.  A state of zero rows (:func:`okspca.distributed.identity`) is the
+        solvers cannot be merged.  A state of zero rows (:func:`okspca.distributed.identity`) is the
         neutral element.
 
         Raises
@@ -232,11 +232,11 @@ class OKSPCA(
             The message says which of maps, parameters, schema or standardisers differs; neither
             model has changed.
         """
-        self._learned = pooled_record(self, other, self._pooled_companions)
+        self._learned = merged_record(self, other, self._merged_companions)
         return self
 
-    def _pooled_companions(self, mine: PipelineState, theirs: PipelineState) -> dict[str, Any]:
-        """What two pooled pipelines are accompanied by, where that can be pooled."""
+    def _merged_companions(self, mine: PipelineState, theirs: PipelineState) -> dict[str, Any]:
+        """What two merged pipelines are accompanied by, where that can be merged."""
         return {}
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:

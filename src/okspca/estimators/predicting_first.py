@@ -28,12 +28,12 @@ class PredictingFirst(OKSPCA):
             raise AttributeError(message)
         return self._score_of(score)
 
-    def _pooled_companions(self, mine: PipelineState, theirs: PipelineState) -> dict[str, Any]:
-        """Pool the prequential scores, where this model keeps one."""
+    def _merged_companions(self, mine: PipelineState, theirs: PipelineState) -> dict[str, Any]:
+        """Merge the prequential scores, where this model keeps one."""
         scores = [p.companions[SCORE] for p in (mine, theirs) if SCORE in p.companions]
         if not self.prequential or not scores:
             return {}
-        return {SCORE: reduce(PrequentialScore.pooled, scores)}
+        return {SCORE: reduce(PrequentialScore.merged, scores)}
 
     def _is_lean(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
         """Whether nothing but the pipeline has to see a row."""

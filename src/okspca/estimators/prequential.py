@@ -51,9 +51,9 @@ class PrequentialScore(NamedTuple):
         total = float(weights.sum())
         mean = (weights / total) @ actual
         squares = weights @ (actual - mean) ** 2
-        return self.pooled(type(self)(total, mean, squares, weights @ errors))
+        return self.merged(type(self)(total, mean, squares, weights @ errors))
 
-    def pooled(self, other: Self) -> Self:
+    def merged(self, other: Self) -> Self:
         """Add the rows of another score."""
         weight = self.weight + other.weight
         share = other.weight / weight if weight > 0.0 else 0.0

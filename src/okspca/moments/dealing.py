@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from okspca.numerics.arrays import Integers
 
 #: A hash of the row number does not fall in step with a stream, so all models may share it; then
-#: models of parts of a stream can be pooled even where they forget.
+#: models of parts of a stream can be merged even where they forget.
 SEED = 20_240_229
 _ROUNDS = 64
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB

@@ -37,7 +37,7 @@ from okspca.numerics.arrays import Floats, Integers
 
 
 class Moment(StoredSums):
-    """A statistic of pairs of features: it learns rows, is pooled, and is shown to services.
+    """A statistic of pairs of features: it learns rows, is merged, and is shown to services.
 
     Services use :meth:`scaled`, :attr:`is_ordinary`, :attr:`is_shown_as_stored`, ``arrays``,
     ``width`` and ``forgetting``; the rest is for those who accumulate.
@@ -107,7 +107,7 @@ class Moment(StoredSums):
 
     @abstractmethod
     def merge(self, other: Self) -> None:
-        """Pool another moment over the same feature maps into this one."""
+        """Merge another moment over the same feature maps into this one."""
 
     @abstractmethod
     def with_columns(self, columns: Integers, n_right: int) -> Self:
@@ -174,13 +174,13 @@ class Moment(StoredSums):
         return scaled_of(self.arrays, self.units, labels=self.labels, is_constant=self.is_constant)
 
     def _merge_sums(self, other: Self) -> None:
-        """Pool what every moment keeps."""
+        """Merge what every moment keeps."""
         if self.forgetting != other.forgetting or self.labels != other.labels:
             message = "The moments differ in their forgetting factor or kind of target."
             raise MergeError(message)
         if self.forgetting < 1.0 and self.rows != other.rows and self.rows and other.rows:
             message = (
-                "Moments that forget can be pooled only at equal clocks: "
+                "Moments that forget can be merged only at equal clocks: "
                 f"{self.rows} and {other.rows} rows were learned."
             )
             raise MergeError(message)

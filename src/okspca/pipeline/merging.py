@@ -1,6 +1,6 @@
-"""Pool the states of two pipelines: what can be pooled, and how.
+"""Merge the states of two pipelines: what can be merged, and how.
 
-Moments and standardisers are sums, so pooling adds them.  A class that one side lacks is a zero
+Moments and standardisers are sums, so merging adds them.  A class that one side lacks is a zero
 column there.
 """
 
@@ -15,11 +15,11 @@ from okspca.pipeline.state import PipelineState
 
 
 def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
-    """Raise where the second state cannot be pooled into the first."""
+    """Raise where the second state cannot be merged into the first."""
     if _n_groups(mine) != _n_groups(theirs):
         message = (
             f"The models keep {_n_groups(mine)} and {_n_groups(theirs)} sub-moments; "
-            "pool models made with the same stability."
+            "merge models made with the same stability."
         )
         raise MergeError(message)
     if _deal_apart(mine, theirs):
@@ -29,16 +29,16 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
         )
         raise MergeError(message)
     if mine.window is not None or theirs.window is not None:
-        message = "Models with a window cannot be pooled: their rows have no common order."
+        message = "Models with a window cannot be merged: their rows have no common order."
         raise MergeError(message)
     if mine.service != theirs.service:
         message = f"The models differ in their solver: {mine.service} here, {theirs.service} there."
         raise MergeError(message)
     if mine.tracker is not None:
-        message = "A tracking solver follows one stream and cannot be pooled; use solver='exact'."
+        message = "A tracking solver follows one stream and cannot be merged; use solver='exact'."
         raise MergeError(message)
     if not mine.input_map.equals(theirs.input_map):
-        message = "The input maps differ; pool models made with the same random_state or maps."
+        message = "The input maps differ; merge models made with the same random_state or maps."
         raise MergeError(message)
     for name in ("input_standardizer", "target_standardizer"):
         if type(getattr(mine, name)) is not type(getattr(theirs, name)):
@@ -59,7 +59,7 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
 
 
 def merge(mine: PipelineState, theirs: PipelineState) -> None:
-    """Pool the second state, which :func:`check_merge` accepts, into the first.
+    """Merge the second state, which :func:`check_merge` accepts, into the first.
 
     A state that has learned no row is the neutral element.
     """
@@ -114,12 +114,12 @@ def _check_targets(mine: PipelineState, theirs: PipelineState) -> None:
         if objection is not None:
             raise MergeError(objection)
     elif not mine.target_map.equals(theirs.target_map):
-        message = "The target maps differ; pool models made with the same random_state or maps."
+        message = "The target maps differ; merge models made with the same random_state or maps."
         raise MergeError(message)
 
 
 def _merge_targets(mine: PipelineState, theirs: PipelineState) -> None:
-    """Pool the moments and, where they are kept, the sub-moments."""
+    """Merge the moments and, where they are kept, the sub-moments."""
     clock, compression = mine.moment.rows, mine.moment.compression
     groups = [] if theirs.sub_moments is None else theirs.sub_moments.groups
     if isinstance(mine.target_map, OneHotMap) and isinstance(theirs.target_map, OneHotMap):

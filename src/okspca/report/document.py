@@ -126,7 +126,7 @@ def _data(portrait: Portrait) -> list[Part]:
 def _stream_table(record: StreamRecord) -> Table:
     """What was read."""
     rows = [
-        ("inputs", ", ".join(record.inputs) or "pooled models"),
+        ("inputs", ", ".join(record.inputs) or "merged models"),
         ("target column", record.target),
         ("rows read", f"{record.rows_read:,}"),
         ("rows left out", f"{record.rows_skipped:,}"),
@@ -173,7 +173,7 @@ def _reproduction(portrait: Portrait) -> list[Part]:
     digest = hashlib.sha256(portrait.path.read_bytes()).hexdigest()
     lines = [f"{portrait.path.name}: SHA-256 {digest}", versions()]
     if portrait.record is None or not portrait.record.inputs:
-        return ["The model was made in Python or pooled from others.", Code("\n".join(lines))]
+        return ["The model was made in Python or merged from others.", Code("\n".join(lines))]
     command = fit_command(portrait)
     return [
         "The same command, inputs and versions end in the same bytes.",

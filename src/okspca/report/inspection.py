@@ -165,7 +165,7 @@ def _basis_lines(told: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _stream(stream: dict[str, Any]) -> str:
     """Say where the model stands in its files."""
-    told = f"{stream['rows_read']:,} rows of {_some(stream['inputs']) or 'pooled models'}"
+    told = f"{stream['rows_read']:,} rows of {_some(stream['inputs']) or 'merged models'}"
     skipped = f", {stream['rows_skipped']:,} skipped" if stream["rows_skipped"] else ""
     filled = f", {stream['values_imputed']:,} values filled in" if stream["values_imputed"] else ""
     return f"{told}{skipped}{filled}; target column {stream['target']}"

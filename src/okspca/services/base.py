@@ -91,7 +91,7 @@ class Service(ABC, Generic[StateT]):
         """Follow the stream: called after each observation ``t`` that is a multiple of the period.
 
         ``change`` is the rank-one change that observation made, known where the period is one.  It
-        is also called, without a change, after another moment was pooled into this one.
+        is also called, without a change, after another moment was merged into this one.
         """
 
     def health(self, state: StateT) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 Other services look at the moment when they are asked, or every so many observations.  A tracker
 moves with the moment after each row, so it learns blocks itself, in one loop over rows and steps.
-It follows one stream: what two trackers maintain cannot be pooled.
+It follows one stream: what two trackers maintain cannot be merged.
 """
 
 from abc import abstractmethod

@@ -15,7 +15,7 @@ from okspca.standardize.causal import CausalStandardizer
 class FrozenStandardizer(Standardizer):
     """A fixed mean and scale, from a pilot sample or a first pass.
 
-    With it the pipeline's features no longer depend on the order of the rows, so pooling shards
+    With it the pipeline's features no longer depend on the order of the rows, so merging shards
     gives what one sequential run would have given.
 
     Parameters
@@ -73,7 +73,7 @@ class FrozenStandardizer(Standardizer):
         """Accept only an identical standardiser."""
         same = np.array_equal(self.mean, other.mean)
         if not (same and np.array_equal(self.divisor, other.divisor)):
-            message = "The frozen standardisers differ; pool states that share one standardiser."
+            message = "The frozen standardisers differ; merge states that share one standardiser."
             raise MergeError(message)
 
 
@@ -96,4 +96,4 @@ class NoStandardizer(Standardizer):
         return X
 
     def merge(self, other: Self) -> None:
-        """Nothing to pool."""
+        """Nothing to merge."""

@@ -61,7 +61,7 @@ class WindowStandardizer(CausalStandardizer):
 
     def merge(self, other: Self) -> None:
         """Refuse: windows of two streams have no common order."""
-        message = "Models with a window cannot be pooled; use forgetting=1 without a window."
+        message = "Models with a window cannot be merged; use forgetting=1 without a window."
         raise MergeError(message)
 
     def _next_block(self) -> None:

@@ -1,4 +1,4 @@
-"""What two models must have in common to be pooled; a refusal names the part that differs.
+"""What two models must have in common to be merged; a refusal names the part that differs.
 
 Three things are compared: the *schema* (number and names of inputs, task, kind of labels), the
 *parameters* that give the sums or the answer their meaning, and, in :mod:`okspca.pipeline.merging`,
@@ -31,19 +31,19 @@ COMPARED = (
 )
 
 
-def pooled_record(
+def merged_record(
     model: FittedAttributes,
     other: FittedAttributes,
     companions: Callable[[PipelineState, PipelineState], dict[str, Any]],
 ) -> Record:
-    """Pool what two models have learned; neither changes.
+    """Merge what two models have learned; neither changes.
 
-    ``companions`` says what two pooled pipelines are accompanied by.
+    ``companions`` says what two merged pipelines are accompanied by.
     """
     mine, theirs = model.ready().state, other.ready().snapshot()
     if any(is_searching(state.companions.get(SEARCH)) for state in (mine, theirs)):
         message = (
-            "A model is still finding out which inputs matter; pool models that share "
+            "A model is still finding out which inputs matter; merge models that share "
             "an input_map, with relevance=None."
         )
         raise MergeError(message)
@@ -52,13 +52,13 @@ def pooled_record(
     assert their_record is not None
     check_same_kind(model, other, (record, their_record))
     check_merge(mine, theirs)
-    pooled = copy.deepcopy(mine)
-    merge(pooled, theirs)
-    pooled.companions = {**pooled.companions, **companions(mine, theirs)}
+    merged = copy.deepcopy(mine)
+    merge(merged, theirs)
+    merged.companions = {**merged.companions, **companions(mine, theirs)}
     intake = copy.copy(record.intake)
-    if isinstance(pooled.target_map, OneHotMap):
-        intake.labels = pooled.target_map
-    return record._replace(intake=intake, pipeline=Pipeline(pooled), pilot=None)
+    if isinstance(merged.target_map, OneHotMap):
+        intake.labels = merged.target_map
+    return record._replace(intake=intake, pipeline=Pipeline(merged), pilot=None)
 
 
 def check_same_kind(mine: Any, theirs: Any, records: tuple[Record, Record]) -> None:
