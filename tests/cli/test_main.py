@@ -123,6 +123,13 @@ def test_demo_explains_a_picture_that_cannot_be_written_in_the_end(
     assert "No space left on device" in result.stderr
 
 
+def test_heavy_modules_are_not_imported_for_help() -> None:
+    """They come when a command runs, so that help and version come at once."""
+    code = "import sys, okspca.cli; print(*{'numpy', 'scipy', 'sklearn', 'numba'} & {*sys.modules})"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
+
+
 @pytest.mark.slow
 def test_demo_works_where_output_knows_only_ascii(tmp_path: Path) -> None:
     out = tmp_path / "picture.png"

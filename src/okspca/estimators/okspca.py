@@ -51,8 +51,9 @@ class OKSPCA(
         polynomials of it up to degree 6, or the response alone; several outputs as well.
     target_bandwidth : {"sqrt-dim", "median"} or float, default=1.0
         Bandwidth of the target kernel on the standardised response.
-    kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}, default="gaussian"
-        Stationary kernel that the features approximate.
+    kernel : str, default="gaussian"
+        Stationary kernel that the features approximate: "gaussian", "laplacian", "matern12",
+        "matern32" or "matern52".
     sampling : {"plain", "orthogonal"}, default="plain"
         How frequencies are drawn.
     solver : str or Service, default="exact"
