@@ -27,7 +27,7 @@ X = RandomState(1).normal(size=(20, 2))
 def lies(whole: bytes) -> list[tuple[str, Any]]:
     """Places of a file that hold numbers, each with something absurd to put there."""
     tensors, header = load(whole), _header(whole)["state"]
-    arrays = [n for n, array in tensors.items() if array.dtype == np.float64 and array.size]
+    arrays = [n for n, a in sorted(tensors.items()) if a.dtype == np.float64 and a.size]
     places: list[tuple[str, Any]] = [
         ("array", (name, value, all_of_it))
         for name, value, all_of_it in product(arrays, ABSURD, (True, False))
@@ -108,6 +108,19 @@ def test_the_sentence_names_what_is_absurd() -> None:
     tensors["fitted/pipeline/moment/buffer"] *= 1e9
     with pytest.raises(StateError, match="buffer is 'larger than its totals allow'"):
         model_from(OKSPCA, _assembled(_header(FILES[0]), tensors))
+
+
+def test_a_compression_consists_of_unit_vectors() -> None:
+    """None of the small models above has one."""
+    rows = RandomState(0).normal(size=(200, 2))
+    whole = model_bytes(OKSPCA(1, n_random_features=64, random_state=0).fit(rows, rows[:, 0]))
+    tensors, header = load(whole), _header(whole)
+    tensors["fitted/pipeline/moment/compression/directions"] *= 2.0
+    with pytest.raises(StateError, match=r"directions holds a value that is impossibly large"):
+        model_from(OKSPCA, _assembled(header, tensors))
+    header["state"]["fitted"]["pipeline"]["moment"]["compression"]["tolerance"] = 1e300
+    with pytest.raises(StateError, match=r"tolerance is 1e\+300, which is not possible"):
+        model_from(OKSPCA, _assembled(header, load(whole)))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

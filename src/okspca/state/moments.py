@@ -11,13 +11,15 @@ from okspca.moments.class_discriminants import Discriminants
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import SMALLEST_RIDGE
-from okspca.state.fields import MOST_DATA, Sink, Source
+from okspca.state.fields import MOST_DATA, MOST_UNIT, Sink, Source
 
 N_TOTALS = len(("weight", "rows", "left square", "right square", "dropped square"))
 MOST_GROUPS = 64
 #: Room for rounding in what must hold of sums, and for squares too small to be written.
 SLACK, SMALLEST = 1.0 + 1e-6, 1e-150
 #: Arrays of the choice of a ridge.
+#: What is divided by a unit of the data is up to here: smaller units have no squares.
+MOST_PER_UNIT = 1.0 / float(np.sqrt(np.finfo(np.float64).tiny))
 CHOICE = ("errors", "coefficients", "directions", "left_mean", "right_mean")
 
 
@@ -134,9 +136,9 @@ def _read_whitened(
         choice.left_mean = source.array("left_mean", (n_left,), most=MOST_DATA)
         choice.right_mean = source.array("right_mean", (None,), most=MOST_DATA)
         known = choice.right_mean.shape[0]
-        choice.directions = source.array("directions", (known, None))
+        choice.directions = source.array("directions", (known, None), most=MOST_PER_UNIT)
         shape = choice.errors.shape[0], choice.directions.shape[1], n_left
-        choice.coefficients = source.array("coefficients", shape)
+        choice.coefficients = source.array("coefficients", shape, most=MOST_PER_UNIT)
         if known > width or choice.errors.min() < 0.0:
             source.refuse("started_at", "not of this moment")
     if source.is_object("calibration"):
@@ -215,8 +217,8 @@ def _read_compression(source: Source, n_right: int, width: int) -> TargetCompres
     if source.is_none("compression"):
         return None
     inner = source.inside("compression")
-    compression = TargetCompression(0, inner.number("tolerance", least=0.0))
-    compression.directions = inner.array("directions", (None, n_right))
+    compression = TargetCompression(0, inner.number("tolerance", least=0.0, most=1.0))
+    compression.directions = inner.array("directions", (None, n_right), most=MOST_UNIT)
     inner.close()
     if not width <= compression.rank <= n_right:
         source.refuse("width", width)
