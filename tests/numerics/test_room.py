@@ -13,7 +13,7 @@ from okspca.cli import app
 from okspca.comparators import CIPLS
 from okspca.features import FourierMap
 from okspca.numerics import room
-from okspca_lab.ordeals.mutations import _assembled, _header
+from okspca_lab.ordeals.mutations import assembled, header_of
 
 X = RandomState(0).normal(size=(30, 3))
 HUGE = 10**12
@@ -50,10 +50,10 @@ def test_other_maps_and_made_up_rows_that_are_too_large() -> None:
 
 
 def test_a_file_that_asks_for_too_much() -> None:
-    header = _header(OKSPCA(1).to_bytes())
+    header = header_of(OKSPCA(1).to_bytes())
     header["state"]["parameters"].update(n_random_features=HUGE, n_components=HUGE)
     with pytest.raises(StateError, match="something impossible: n_random_features=1000000000000"):
-        OKSPCA.from_bytes(_assembled(header, {}))
+        OKSPCA.from_bytes(assembled(header, {}))
 
 
 def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from okspca.errors import NotReadyError
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap, IdentityMap
 from okspca_lab.ordeals.fuzzing import seeds
-from okspca_lab.ordeals.mutations import _assembled, _fields, _header
+from okspca_lab.ordeals.mutations import assembled, fields_of, header_of
 
 FILES = seeds()
 ABSURD = (1e300, -1e149, -1.0, 0.0)
@@ -26,13 +26,13 @@ X = RandomState(1).normal(size=(20, 2))
 
 def lies(whole: bytes) -> list[tuple[str, Any]]:
     """Places of a file that hold numbers, each with something absurd to put there."""
-    tensors, header = load(whole), _header(whole)["state"]
+    tensors, header = load(whole), header_of(whole)["state"]
     arrays = [n for n, a in sorted(tensors.items()) if a.dtype == np.float64 and a.size]
     places: list[tuple[str, Any]] = [
         ("array", (name, value, all_of_it))
         for name, value, all_of_it in product(arrays, ABSURD, (True, False))
     ]
-    fields = [holder[key] for holder, key in _fields(header)]
+    fields = [holder[key] for holder, key in fields_of(header)]
     numbers = [i for i, value in enumerate(fields) if type(value) is float]
     counts = [i for i, value in enumerate(fields) if type(value) is int]
     places += [("field", place) for place in product(numbers, ABSURD)]
@@ -41,15 +41,15 @@ def lies(whole: bytes) -> list[tuple[str, Any]]:
 
 def told(whole: bytes, kind: str, place: Any) -> bytes:
     """Tell one lie, and seal the file again."""
-    tensors, header = load(whole), _header(whole)
+    tensors, header = load(whole), header_of(whole)
     if kind == "array":
         name, value, all_of_it = place
         tensors[name] = np.array(tensors[name])
         tensors[name].ravel()[slice(None) if all_of_it else tensors[name].size // 2] = value
     else:
-        holder, key = list(_fields(header["state"]))[place[0]]
+        holder, key = list(fields_of(header["state"]))[place[0]]
         holder[key] = place[1]
-    return _assembled(header, tensors)
+    return assembled(header, tensors)
 
 
 def use(model: OKSPCA) -> None:
@@ -103,24 +103,24 @@ def test_the_sentence_names_what_is_absurd() -> None:
     name = "fitted/pipeline/input_standardizer/mean"
     tensors[name] = np.full(tensors[name].shape, 1e300)
     with pytest.raises(StateError, match=rf"array {name} holds a value that is impossibly large"):
-        model_from(OKSPCA, _assembled(_header(FILES[0]), tensors))
+        model_from(OKSPCA, assembled(header_of(FILES[0]), tensors))
     tensors = load(FILES[0])
     tensors["fitted/pipeline/moment/buffer"] *= 1e9
     with pytest.raises(StateError, match="buffer is 'larger than its totals allow'"):
-        model_from(OKSPCA, _assembled(_header(FILES[0]), tensors))
+        model_from(OKSPCA, assembled(header_of(FILES[0]), tensors))
 
 
 def test_a_compression_consists_of_unit_vectors() -> None:
     """None of the small models above has one."""
     rows = RandomState(0).normal(size=(200, 2))
     whole = model_bytes(OKSPCA(1, n_random_features=64, random_state=0).fit(rows, rows[:, 0]))
-    tensors, header = load(whole), _header(whole)
+    tensors, header = load(whole), header_of(whole)
     tensors["fitted/pipeline/moment/compression/directions"] *= 2.0
     with pytest.raises(StateError, match=r"directions holds a value that is impossibly large"):
-        model_from(OKSPCA, _assembled(header, tensors))
+        model_from(OKSPCA, assembled(header, tensors))
     header["state"]["fitted"]["pipeline"]["moment"]["compression"]["tolerance"] = 1e300
     with pytest.raises(StateError, match=r"tolerance is 1e\+300, which is not possible"):
-        model_from(OKSPCA, _assembled(header, load(whole)))
+        model_from(OKSPCA, assembled(header, load(whole)))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -9,7 +9,7 @@ from okspca import OKSPCA, StateError
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.state.container import sealed, unpack
 from okspca_lab.ordeals.fuzzing import run, seeds
-from okspca_lab.ordeals.mutations import _assembled, _fields, _header, _resealed
+from okspca_lab.ordeals.mutations import assembled, fields_of, header_of, resealed
 
 
 def test_two_thousand_spoiled_files_are_refused(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_two_thousand_spoiled_files_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", range(len(seeds())))
 def test_what_is_spoiled_was_valid_before(number: int) -> None:
     whole = seeds()[number]
-    assert _resealed(whole) == whole
+    assert resealed(whole) == whole
     assert model_bytes(*model_from(OKSPCA, whole)) == whole
 
 
@@ -37,7 +37,7 @@ def test_every_single_byte_counts() -> None:
 def test_a_newer_format_says_so() -> None:
     whole = seeds()[0]
     newer = whole.replace(rb"{\"format\":3,", rb"{\"format\":4,", 1)
-    newer = sealed(newer.replace(_header(whole)["sha256"].encode(), b"0" * 64, 1))
+    newer = sealed(newer.replace(header_of(whole)["sha256"].encode(), b"0" * 64, 1))
     with pytest.raises(StateError, match="not of format version 1 to 3; use the okspca"):
         unpack(newer)
 
@@ -45,28 +45,28 @@ def test_a_newer_format_says_so() -> None:
 def test_every_field_counts() -> None:
     """Also those that files need not have: one that is lost must not pass for one never written."""
     for whole in seeds():
-        n_places = len(list(_fields(_header(whole)["state"])))
+        n_places = len(list(fields_of(header_of(whole)["state"])))
         for place in range(n_places):
-            header = _header(whole)
-            holder, key = list(_fields(header["state"]))[place]
+            header = header_of(whole)
+            holder, key = list(fields_of(header["state"]))[place]
             del holder[key]
             with pytest.raises(StateError):
-                model_from(OKSPCA, _assembled(header, load(whole)))
+                model_from(OKSPCA, assembled(header, load(whole)))
 
 
 def test_a_newer_file_cannot_pass_for_an_older_one() -> None:
     whole = seeds()[0]
-    header = {**_header(whole), "format": 1}
+    header = {**header_of(whole), "format": 1}
     with pytest.raises(StateError, match="incomplete"):
-        unpack(_assembled(header, load(whole)))
+        unpack(assembled(header, load(whole)))
 
 
 def test_a_header_made_to_be_deep_is_refused_in_one_sentence() -> None:
     whole = seeds()[0]
-    header = _header(whole)
+    header = header_of(whole)
     holder = header["state"]
     for _ in range(900):
         holder["deeper"] = {}
         holder = holder["deeper"]
     with pytest.raises(StateError):
-        model_from(OKSPCA, _assembled(header, load(whole)))
+        model_from(OKSPCA, assembled(header, load(whole)))

@@ -77,22 +77,22 @@ def lying_table(data: bytes, random: Random) -> bytes:
         start, stop = entry[what]
         entry[what] = random.choice([[start + 8, stop + 8], [stop + 1, start], [0, HUGE[3]], [0]])
     header = json.dumps(table, separators=(",", ":")).encode()
-    return _resealed(len(header).to_bytes(LENGTH_BYTES, "little") + header + data[end:])
+    return resealed(len(header).to_bytes(LENGTH_BYTES, "little") + header + data[end:])
 
 
 def field_missing(data: bytes, random: Random) -> bytes:
     """Delete a field of the header."""
-    return _with_header(data, random, lambda holder, key: holder.pop(key), _fields)
+    return _with_header(data, random, lambda holder, key: holder.pop(key), fields_of)
 
 
 def field_added(data: bytes, random: Random) -> bytes:
     """Add a field to an object of the header."""
-    return _with_header(data, random, lambda holder, _: holder.update(surplus=0), _fields)
+    return _with_header(data, random, lambda holder, _: holder.update(surplus=0), fields_of)
 
 
 def field_impossible(data: bytes, random: Random) -> bytes:
     """Put an object where a number, text or list belongs."""
-    return _with_header(data, random, _set({"impossible": [1]}), _fields)
+    return _with_header(data, random, _set({"impossible": [1]}), fields_of)
 
 
 def field_negative(data: bytes, random: Random) -> bytes:
@@ -197,9 +197,9 @@ def _with_header(
     places: Callable[[Any], Iterator[Place]],
 ) -> bytes:
     """Change one place of the state in the header, and seal again."""
-    header = _header(data)
+    header = header_of(data)
     change(*random.choice(list(places(header["state"]))))
-    return _assembled(header, load(data))
+    return assembled(header, load(data))
 
 
 def _with_tensors(
@@ -218,38 +218,38 @@ def _with_tensors(
         or (array.size and array.dtype == np.float64 and not any(part in name for part in SCRATCH))
     ]
     change(tensors, random.choice(names))
-    return _assembled(_header(data), tensors)
+    return assembled(header_of(data), tensors)
 
 
-def _header(data: bytes) -> dict[str, Any]:
+def header_of(data: bytes) -> dict[str, Any]:
     """Our header of a valid file."""
     end = LENGTH_BYTES + header_length(data)
     return json.loads(json.loads(data[LENGTH_BYTES:end])["__metadata__"][ENTRY])
 
 
-def _assembled(header: dict[str, Any], tensors: dict[str, Any]) -> bytes:
+def assembled(header: dict[str, Any], tensors: dict[str, Any]) -> bytes:
     """Make a file with a right digest."""
     text = json.dumps({**header, "sha256": "0" * 64}, separators=(",", ":"))
     return sealed(save(tensors, {ENTRY: text}))
 
 
-def _resealed(data: bytes) -> bytes:
+def resealed(data: bytes) -> bytes:
     """Give changed bytes a right digest."""
-    digest = _header(data)["sha256"]
+    digest = header_of(data)["sha256"]
     return sealed(data.replace(digest.encode(), b"0" * 64, 1))
 
 
-def _fields(holder: Any) -> Iterator[Place]:
+def fields_of(holder: Any) -> Iterator[Place]:
     """Every field of every object, however deep."""
     for key, value in holder.items():
         yield holder, key
         if isinstance(value, dict):
-            yield from _fields(value)
+            yield from fields_of(value)
 
 
 def _counts(holder: Any) -> Iterator[Place]:
     """Fields that hold a whole number."""
-    return (place for place in _fields(holder) if type(place[0][place[1]]) is int)
+    return (place for place in fields_of(holder) if type(place[0][place[1]]) is int)
 
 
 def _sizes(holder: Any) -> Iterator[Place]:
