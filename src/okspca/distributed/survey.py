@@ -116,7 +116,7 @@ class Survey:
         return self
 
     def merge(self, other: Self) -> Self:
-        """Pool another survey into this one, in place; one that saw nothing is neutral.
+        """Merge another survey into this one, in place; one that saw nothing is neutral.
 
         Raises
         ------

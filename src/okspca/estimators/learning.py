@@ -84,7 +84,7 @@ class Learning(FittedAttributes):
         learned = self._learned
         pipeline = None if learned is None else learned.pipeline
         shape = x.shape if type(x) is np.ndarray else _unmasked_shape(x)
-        if learned is not None and shape == (learned.columns.n,) and self._is_lean(pipeline):
+        if learned is not None and shape == (learned.columns.n,) and self._suffices(pipeline):
             target = learned.intake.numbers_of(y)
             if target is not None and pipeline.learn_row(x, target):  # type: ignore[arg-type]
                 return self
@@ -111,7 +111,7 @@ class Learning(FittedAttributes):
         if learned is None or not (learned.columns.are_plain_in(X) and type(y) is np.ndarray):
             return False
         pipeline = learned.pipeline
-        if pipeline is None or not self._is_lean(pipeline):
+        if pipeline is None or not self._suffices(pipeline):
             return False
         if y.shape[:1] != (1,) or X.shape[0] != 1 or y.dtype.kind not in "fiuU":
             return False
@@ -197,8 +197,8 @@ class Learning(FittedAttributes):
         if followed is not pipeline:
             self._learned = learned._replace(pipeline=followed)
 
-    def _is_lean(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
-        """Whether nothing but the pipeline has to see a row."""
+    def _suffices(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
+        """Whether the pipeline alone has to see a row."""
         companions = {} if pipeline is None else pipeline.state.companions
         searches = companions and is_searching(companions.get(SEARCH))
         return pipeline is not None and not searches

@@ -35,9 +35,9 @@ class PredictingFirst(OKSPCA):
             return {}
         return {SCORE: reduce(PrequentialScore.merged, scores)}
 
-    def _is_lean(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
-        """Whether nothing but the pipeline has to see a row."""
-        return super()._is_lean(pipeline) and not self.prequential
+    def _suffices(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
+        """Whether the pipeline alone has to see a row."""
+        return super()._suffices(pipeline) and not self.prequential
 
     def _run(self, learned: Record, rows: Rows, **companions: Any) -> None:
         """Predict admitted rows, then learn them."""

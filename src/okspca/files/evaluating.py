@@ -139,7 +139,7 @@ def _slopes(side: Side, U: Floats | None = None) -> Floats:
 
 
 def _added(before: Side, n: int, rows: Floats, targets: Floats, target_mean: Floats) -> Side:
-    """Pool a block with the ``n`` rows before it, by deviations from the means of each."""
+    """Merge a block with the ``n`` rows before it, by deviations from the means of each."""
     share = len(rows) / (n + len(rows))
     mean, block_target_mean = rows.mean(axis=0), targets.mean(axis=0)
     apart = mean - before.mean

@@ -123,7 +123,7 @@ class Calibration:
             self.totals += fade[1:].sum(), weights.sum()
 
     def merge(self, other: "Calibration") -> None:
-        """Pool scores over the same columns of classes."""
+        """Merge scores over the same columns of classes."""
         width = max(len(self.scores), len(other.scores))
         self.scores = _widened(self.scores, width) + _widened(other.scores, width)
         self.totals = self.totals + other.totals

@@ -67,7 +67,7 @@ class CrossMoment(Moment):
         return add_single(self.arrays, rows, self.forgetting)
 
     def merge(self, other: Self) -> None:
-        """Pool another moment over the same feature maps into this one."""
+        """Merge another moment over the same feature maps into this one."""
         if not isinstance(other, CrossMoment):
             message = "The models differ in their objective."
             raise MergeError(message)

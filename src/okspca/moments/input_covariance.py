@@ -66,7 +66,7 @@ class InputCovariance:
         self._accumulate(np.sqrt(scale) * deviation[np.newaxis], fade)
 
     def merge(self, other: Self, past: Past, mean: Floats, weight: float) -> None:
-        """Pool another covariance, of rows with this ``mean`` and total ``weight``."""
+        """Merge another covariance, of rows with this ``mean`` and total ``weight``."""
         self.sums += other.sums
         self._accumulate(_between(past, mean, weight)[np.newaxis], 1.0)
 

@@ -107,7 +107,7 @@ class SubMoments:
         self.groups = [group.transformed(rotation[:, : group.width]) for group in self.groups]
 
     def merge(self, others: list[Moment], dealing: Dealing, clocks: tuple[int, int]) -> None:
-        """Pool groups that are in the same coordinates.
+        """Merge groups that are in the same coordinates.
 
         ``dealing`` is the rule of the others; ``clocks`` tells how many rows were learned here and
         there.  An empty state takes over the others' rule.
@@ -151,7 +151,7 @@ class SubMoments:
 
 
 def _pool(group: Moment, other: Moment, *, keep_clock: bool) -> None:
-    """Pool another group into one; at equal clocks, which stay."""
+    """Merge another group into one; at equal clocks, which stay."""
     rows = group.rows
     group.merge(other)
     if keep_clock:

@@ -137,7 +137,7 @@ class WhitenedMoment(Moment):
         return change
 
     def merge(self, other: Self) -> None:
-        """Pool another moment of the same kind into this one."""
+        """Merge another moment of the same kind into this one."""
         same = isinstance(other, WhitenedMoment) and (self.ridge, self.class_weighting) == (
             other.ridge,
             other.class_weighting,

@@ -38,7 +38,7 @@ class Standardizer(ABC):
 
     @abstractmethod
     def merge(self, other: Self) -> None:
-        """Pool another standardiser of the same kind into this one."""
+        """Merge another standardiser of the same kind into this one."""
 
     def is_constant(self) -> bool:
         """Tell whether the rows learned so far are known to be all alike, to rounding."""

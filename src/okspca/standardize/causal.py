@@ -90,7 +90,7 @@ class CausalStandardizer(RunningStandardizer):
         return self.arrays
 
     def merge(self, other: Self) -> None:
-        """Pool the means and variances of two disjoint sets of rows (Chan's formula)."""
+        """Merge the means and variances of two disjoint sets of rows (Chan's formula)."""
         if self.rule != other.rule or self.forgetting != other.forgetting:
             message = "The standardisers differ in their variance rule or forgetting factor."
             raise MergeError(message)

@@ -86,7 +86,7 @@ class SparseStandardizer(RunningStandardizer):
         return scaled
 
     def merge(self, other: Self) -> None:
-        """Pool the columns of two disjoint sets of rows."""
+        """Merge the columns of two disjoint sets of rows."""
         if self.rule != other.rule:
             message = "The standardisers differ in their variance rule."
             raise MergeError(message)
