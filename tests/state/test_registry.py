@@ -211,7 +211,7 @@ def test_objects_among_parameters_are_read_by_the_annotation_of_the_parameter() 
 
     def written(model: BaseEstimator) -> dict[str, Any]:
         sink = Sink()
-        write_parameters(sink, model.get_params(deep=False))
+        write_parameters(sink, model)
         return sink.content().header
 
     made = Bare(IdentityMap(3))  # type: ignore[no-untyped-call]

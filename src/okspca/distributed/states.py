@@ -19,6 +19,7 @@ from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
 from okspca.estimators.data import sound
 from okspca.estimators.learned import Record
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.presets import AUTO
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.numerics.sparse import stacked
@@ -38,7 +39,8 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     Parameters
     ----------
     model : OKSPCA
-        The settings; "causal" is taken as "frozen".
+        The settings; "causal" is taken as "frozen"; relevance is learned only where it is given by
+        name, which is refused.
     survey : Survey
         What is known about the rows: of a first pass over all of them, or of a pilot sample.
     pilot : (X, y), optional
@@ -84,7 +86,7 @@ def check_can_be_sharded(model: OKSPCA) -> None:
     following = {
         "solver": isinstance(resolve_service(model.solver), Tracker),
         "window": model.window is not None,
-        "relevance": model.relevance is not None,
+        "relevance": model.relevance not in (AUTO, None),
     }
     for name, follows in following.items():
         if follows:

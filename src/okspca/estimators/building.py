@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 
 from okspca.errors import DataError
 from okspca.estimators.parameters import check_size, with_plain_parameters
+from okspca.estimators.presets import objective_of
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
 from okspca.features.relevance import MOST_MIXED
@@ -240,7 +241,7 @@ def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> Moment
         "labels": isinstance(target_map, OneHotMap),
         "compression": compression,
     }
-    if model.objective == "covariance":
+    if objective_of(model) == "covariance":
         return CrossMoment(*sizes, **settings)
     ridge = None if model.ridge == "auto" else float(model.ridge)
     return WhitenedMoment(

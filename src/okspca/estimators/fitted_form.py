@@ -10,6 +10,7 @@ from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SCORE, SEARCH, Record
 from okspca.estimators.prequential import PrequentialScore
+from okspca.estimators.presets import AUTO, relevance_of
 from okspca.estimators.relevance_search import TIMES, RelevanceSearch
 from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
 from okspca.features import FourierMap, OneHotMap
@@ -65,9 +66,12 @@ def read_fitted(source: Source, model: Any) -> Record:
     search = None
     if source.is_object("search"):
         shared = _shared(model, intake.labels)
-        low_rank = model.relevance == "low-rank"
+        low_rank = relevance_of(model) == "low-rank"
         search = _read_search(source.inside("search"), shared, n_inputs, intake, low_rank=low_rank)
-    if (search is None) == (model.relevance is not None and pipeline is not None):
+    wants_search = relevance_of(model) is not None and pipeline is not None
+    # Which rows allow a search that was not asked for by name is not told by the parameters.
+    may_lack_it = model.relevance == AUTO and search is None
+    if (search is not None) != wants_search and not may_lack_it:
         source.refuse("search", "not what the parameters say")
     score = None
     if source.is_object("prequential"):

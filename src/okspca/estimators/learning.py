@@ -19,6 +19,7 @@ from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Columns, Record, names_of
 from okspca.estimators.missing import as_array
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.presets import relevance_from
 from okspca.estimators.relevance_search import RelevanceSearch, is_searching
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.pipeline import Pipeline
@@ -31,7 +32,6 @@ class Learning(FittedAttributes):
     task: str
     solver: str | Service[Any]
     standardize: str | None
-    relevance: str | None
 
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -176,10 +176,11 @@ class Learning(FittedAttributes):
         if whole or len(rows) >= needed:
             all_rows = whole and self.standardize == "frozen"
             pipeline = build(self, rows if all_rows else rows.first(needed), labels)
-            if self.relevance is None:
+            relevance = relevance_from(self, rows.X)
+            if relevance is None:
                 pipeline.run(rows.X, rows.Y, rows.weights)
             else:
-                low_rank = self.relevance == "low-rank"
+                low_rank = relevance == "low-rank"
                 search = RelevanceSearch.start(pipeline.state.twin(), low_rank=low_rank)
                 pipeline = search.learn(pipeline, rows)
         pilot = rows if pipeline is None else None

@@ -13,16 +13,17 @@ from okspca.errors import MergeError
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Record
+from okspca.estimators.presets import objective_of
 from okspca.estimators.relevance_search import is_searching
 from okspca.features import OneHotMap
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.merging import check_merge, merge
 
 #: Parameters that decide what is summed or what is answered.  How rows are standardised and mapped
-#: is compared by content, and how a moment is stored (``compress``) may differ.
+#: is compared by content, and how a moment is stored (``compress``) may differ.  The objective is
+#: compared too, whether given or told by a preset.
 COMPARED = (
     "n_components",
-    "objective",
     "ridge",
     "class_weighting",
     "target_features",
@@ -41,16 +42,16 @@ def merged_record(
     ``companions`` says what two merged pipelines are accompanied by.
     """
     mine, theirs = model.ready().state, other.ready().snapshot()
-    if any(is_searching(state.companions.get(SEARCH)) for state in (mine, theirs)):
-        message = (
-            "A model is still finding out which inputs matter; merge models that share "
-            "an input_map, with relevance=None."
-        )
-        raise MergeError(message)
     record, their_record = model.learned, other.learned
     assert record is not None
     assert their_record is not None
     check_same_kind(model, other, (record, their_record))
+    if any(is_searching(state.companions.get(SEARCH)) for state in (mine, theirs)):
+        message = (
+            "A model is still finding out which inputs matter; merge models that share "
+            "an input_map, learned with relevance=None (okspca fit --relevance none)."
+        )
+        raise MergeError(message)
     check_merge(mine, theirs)
     merged = copy.deepcopy(mine)
     merge(merged, theirs)
@@ -66,8 +67,9 @@ def check_same_kind(mine: Any, theirs: Any, records: tuple[Record, Record]) -> N
     if type(mine) is not type(theirs):
         raise _refusal("estimator", type(mine).__name__, type(theirs).__name__)
     check_schema(*records)
-    for name in COMPARED:
-        here, there = getattr(mine, name), getattr(theirs, name)
+    aims = {"objective": (objective_of(mine), objective_of(theirs))}
+    values = aims | {name: (getattr(mine, name), getattr(theirs, name)) for name in COMPARED}
+    for name, (here, there) in values.items():
         if here != there:
             raise _refusal(f"parameter {name}", here, there)
 

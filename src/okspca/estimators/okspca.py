@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from okspca.estimators.answering import Answering, check_embeds
 from okspca.estimators.learning import Learning
 from okspca.estimators.merging import merged_record
+from okspca.estimators.presets import AUTO
 from okspca.estimators.saving import load_model, model_bytes, model_from, save_model
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats
@@ -31,6 +32,10 @@ class OKSPCA(
     Streams pairs (x, y) in blocks of any size, keeps one centred cross-moment between random
     features of x and features of y, and supplies on request an orthonormal basis of its leading
     left singular subspace, with a proof of how good it is.  Memory does not grow with the stream.
+
+    The defaults are the paper's.  ``preset="predictive"`` is the better setting: over 40 cells of
+    data sets kept apart from development, its whitened target predicted better than the paper's in
+    35, as well in 5 and worse in none, and the relevance it learns added to that.
 
     Parameters
     ----------
@@ -60,7 +65,10 @@ class OKSPCA(
         How a basis is supplied: "exact", "warm-block", "cached", "exact-each", "binary",
         "contrast", the trackers "adam" and "projected-gradient", or a service object with its own
         settings.
-    objective : {"covariance", "whitened"}, default="covariance"
+    preset : {"paper", "predictive"}, default="paper"
+        What "auto" means for `objective` and `relevance`: "covariance" and None, or "whitened" and
+        "learned", which predict better.  Values given for them win.
+    objective : {"auto", "covariance", "whitened"}, default="auto"
         What the leading subspace maximises: the squared cross-covariance with the target features,
         as in the paper, or the same after the input features were whitened, which predicts better
         at the same width.  For "whitened" the covariance of the features is kept too, ``basis()``
@@ -71,12 +79,13 @@ class OKSPCA(
         chooses among powers of ten by how well rows are predicted before they are learned.
     class_weighting : {"squared", "proportional", "balanced"}, default="squared"
         For "whitened": a class of share p counts p², as in the paper, p, or the same as any other.
-    relevance : {"learned", "low-rank", None}, default=None
+    relevance : {"auto", "learned", "low-rank", None}, default="auto"
         "learned" finds out on the first 4,096 rows which inputs matter and draws the map anew for
         them after 512, 1,024, 2,048 and 4,096 rows, where that predicts better; before the last
         time, only with eight rows per input.  The rows are kept until then and learned again.
         "low-rank" does the same for mixtures of inputs, at most 2,048 of them: it keeps a matrix of
-        that width.
+        that width.  With "auto" the preset decides, and there is none for sparse rows, a ready-made
+        `input_map`, more than 2,048 inputs, and shards of distributed fits.
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of
@@ -162,10 +171,11 @@ class OKSPCA(
         kernel: str = "gaussian",
         sampling: str = "plain",
         solver: str | Service[Any] = "exact",
-        objective: str = "covariance",
+        preset: str = "paper",
+        objective: str = "auto",
         ridge: str | float = "auto",
         class_weighting: str = "squared",
-        relevance: str | None = None,
+        relevance: str | None = "auto",
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
@@ -190,6 +200,7 @@ class OKSPCA(
         self.kernel = kernel
         self.sampling = sampling
         self.solver = solver
+        self.preset = preset
         self.objective = objective
         self.ridge = ridge
         self.class_weighting = class_weighting
@@ -293,7 +304,7 @@ class OKSPCA(
         """Tell scikit-learn that y is required, and that X may be sparse."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = self.relevance is None
+        tags.input_tags.sparse = self.relevance in (AUTO, None)
         return tags
 
     @property

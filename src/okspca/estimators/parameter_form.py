@@ -5,6 +5,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.random import RandomState
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from okspca.features import FeatureMap
 from okspca.services import Service
@@ -18,6 +19,7 @@ from okspca.state.services import SERVICES
 #: Parameters that came after the first files were written, with the value that changes nothing;
 #: they are written only where they have another.
 ADDED: dict[str, Any] = {
+    "preset": "paper",
     "ridge": "auto",
     "class_weighting": "squared",
     "relevance": None,
@@ -25,12 +27,24 @@ ADDED: dict[str, Any] = {
     "window": None,
     "prequential": False,
 }
+#: The same for estimators that predict, which took fewer parameters at first.
+ADDED_TO_PREDICTORS: dict[str, Any] = ADDED | {
+    "kernel": "gaussian",
+    "sampling": "plain",
+    "solver": "exact",
+    "forget_standardizers": True,
+    "align": False,
+    "compress": True,
+    "input_map": None,
+    "input_standardizer": None,
+}
 
 
-def write_parameters(sink: Sink, parameters: dict[str, Any]) -> None:
-    """Write the parameters; objects among them are written whole."""
-    for name, value in parameters.items():
-        if name in ADDED and type(value) is type(ADDED[name]) and value == ADDED[name]:
+def write_parameters(sink: Sink, model: Any) -> None:
+    """Write the parameters of a model; objects among them are written whole."""
+    added = _added_to(type(model))
+    for name, value in model.get_params(deep=False).items():
+        if name in added and type(value) is type(added[name]) and value == added[name]:
             continue
         writers = [write for kind, (write, _) in OBJECTS.items() if isinstance(value, kind)]
         if writers:
@@ -44,13 +58,13 @@ def write_parameters(sink: Sink, parameters: dict[str, Any]) -> None:
 def read_parameters(source: Source, kind: type[Any]) -> dict[str, Any]:
     """Read the parameters, which must be exactly those of the constructor."""
     found: dict[str, Any] = {}
-    hints = _annotations(kind)
+    hints, added = _annotations(kind), _added_to(kind)
     for name in kind().get_params(deep=False):
         if source.is_object(name):
             found[name] = _read_object(source, name, hints.get(name))
             continue
-        if name in ADDED and name not in source.names():
-            found[name] = ADDED[name]
+        if name in added and name not in source.names():
+            found[name] = added[name]
             continue
         value = source.raw(name)
         if isinstance(value, list):
@@ -61,6 +75,12 @@ def read_parameters(source: Source, kind: type[Any]) -> dict[str, Any]:
     if not isinstance(seed, RandomState | None) and (type(seed) is not int or seed not in SEEDS):
         source.refuse("random_state", seed)
     return found
+
+
+def _added_to(kind: type[Any]) -> dict[str, Any]:
+    """Parameters that came later to estimators of one class."""
+    predicts = issubclass(kind, ClassifierMixin | RegressorMixin)
+    return ADDED_TO_PREDICTORS if predicts else ADDED
 
 
 def _annotations(kind: type[Any]) -> dict[str, Any]:

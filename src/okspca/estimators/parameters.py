@@ -5,7 +5,9 @@ import numbers
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.base import is_regressor
 
+from okspca.estimators.presets import AUTO, PRESETS, objective_of, relevance_of
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.fourier import KERNELS, SAMPLINGS
 from okspca.moments.moment_window import N_BLOCKS
@@ -22,9 +24,10 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "task": ("auto", "classification", "regression"),
     "kernel": KERNELS,
     "sampling": SAMPLINGS,
-    "objective": ("covariance", "whitened"),
+    "preset": PRESETS,
+    "objective": (AUTO, "covariance", "whitened"),
     "class_weighting": tuple(CLASS_WEIGHTING),
-    "relevance": (None, "learned", "low-rank"),
+    "relevance": (AUTO, None, "learned", "low-rank"),
     "target_features": ("fourier", "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
 }
@@ -59,6 +62,8 @@ def check_parameters(model: Any) -> None:
             reject(name, value, f"a positive number or one of {', '.join(map(repr, named))}")
     if not (is_positive(model.forgetting) and model.forgetting <= 1.0):
         reject("forgetting", model.forgetting, "a number above 0 and at most 1")
+    if model.target_features == "fourier" and is_regressor(model):
+        reject("target_features", "fourier", "'chebyshev' or 'raw', which hold the response")
     _check_objective(model)
     _check_window(model)
     if not isinstance(model.stability, numbers.Integral) or int(model.stability) not in GROUPS:
@@ -81,7 +86,7 @@ def check_size(model: Any, n_inputs: int, n_outputs: int) -> None:
     groups = int(model.stability)
     # The map, the basis, and at least one row of the moment and of each of its groups.
     numbers = D * (n_inputs + 1 + int(model.n_components) + 1 + groups)
-    if model.objective == "whitened":
+    if objective_of(model) == "whitened":
         numbers += D * D
     if n_outputs and model.target_map is None and model.target_features == "fourier":
         E = int(model.n_target_features or D)
@@ -107,7 +112,7 @@ def _check_objective(model: Any) -> None:
     ridge = model.ridge
     if ridge != "auto" and not (is_positive(ridge) and ridge >= SMALLEST_RIDGE):
         reject("ridge", ridge, f"'auto' or a number of at least {SMALLEST_RIDGE:g}")
-    if model.objective == "covariance":
+    if objective_of(model) == "covariance":
         if model.class_weighting != "squared":
             reject(
                 "class_weighting", model.class_weighting, "'squared' unless objective='whitened'"
@@ -116,7 +121,10 @@ def _check_objective(model: Any) -> None:
     solver = model.solver
     solved = solver in ("exact", "exact-snapshot") if isinstance(solver, str) else False
     if not (solved or isinstance(solver, Exact | ExactSnapshot)):
-        reject("solver", solver, "'exact' where objective='whitened'")
+        means = "'exact' where objective='whitened'"
+        if model.objective == AUTO:
+            means = "'exact', or preset='paper', since preset='predictive' is served by it alone"
+        reject("solver", solver, means)
 
 
 def _check_window(model: Any) -> None:
@@ -150,8 +158,9 @@ def _check_objects(model: Any) -> None:
         value = getattr(model, name)
         if value is not None and not isinstance(value, kind):
             reject(name, value, f"a {kind.__name__} or None")
-    if model.relevance is not None and type(model.input_map) not in (type(None), FourierMap):
-        suitable = f"a FourierMap or None where relevance={model.relevance!r}"
+    relevance = relevance_of(model)
+    if relevance is not None and type(model.input_map) not in (type(None), FourierMap):
+        suitable = f"a FourierMap or None where relevance={relevance!r}"
         reject("input_map", model.input_map, suitable)
     if model.input_map is None:
         check_width(model.n_components, model.n_random_features)

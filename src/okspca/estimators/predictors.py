@@ -31,6 +31,8 @@ from okspca.estimators.learned import Record
 from okspca.estimators.missing import check_present
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
+from okspca.estimators.presets import PREDICTIVE
+from okspca.features import FeatureMap
 from okspca.moments import WhitenedMoment
 from okspca.moments.calibration import CalibrationMap
 from okspca.moments.class_discriminants import Discriminants
@@ -38,7 +40,8 @@ from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import regression_on
 from okspca.pipeline import Embedding, Pipeline, PipelineState
 from okspca.pipeline.answers import embedding, mean_features
-from okspca.standardize import CausalStandardizer, FrozenStandardizer
+from okspca.services import Service
+from okspca.standardize import CausalStandardizer, FrozenStandardizer, Standardizer
 
 
 class Linear(NamedTuple):
@@ -87,13 +90,19 @@ class Readout(NamedTuple):
 class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
     """Regression on whitened supervised components, in one pass.
 
+    What :class:`OKSPCA` takes besides is settled here: the task and the objective; and features of
+    the response must hold the response itself, in units that can be undone, so random ones
+    (`n_target_features`, `target_bandwidth`), ready-made ones (`target_map`) and a
+    `target_standardizer` are not taken.  `compress` has no effect on so few of them.
+
     Parameters
     ----------
     n_components : int, default=4
         Number of components the response is regressed on.
-    n_random_features, bandwidth, ridge, relevance, standardize, variance_floor, forgetting, \
-stability, random_state
-        As for :class:`OKSPCA`.
+    n_random_features, bandwidth, kernel, sampling, solver, ridge, relevance, standardize, \
+variance_floor, forgetting, window, forget_standardizers, stability, align, compress, input_map, \
+input_standardizer, random_state
+        As for :class:`OKSPCA` with ``preset="predictive"``: relevance is learned where that can be.
     target_features : {"chebyshev", "raw"}, default="chebyshev"
         Features of the response that the components are found for.
     prequential : bool, default=False
@@ -119,13 +128,22 @@ stability, random_state
         *,
         n_random_features: int = 256,
         bandwidth: str | float = "sqrt-dim",
+        kernel: str = "gaussian",
+        sampling: str = "plain",
+        solver: str | Service[Any] = "exact",
         ridge: str | float = "auto",
-        relevance: str | None = None,
+        relevance: str | None = "auto",
         target_features: str = "chebyshev",
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
+        window: int | None = None,
+        forget_standardizers: bool = True,
         stability: int = 0,
+        align: bool = False,
+        compress: bool = True,
+        input_map: FeatureMap | None = None,
+        input_standardizer: Standardizer | None = None,
         prequential: bool = False,
         random_state: int | RandomState | None = None,
     ) -> None:
@@ -135,6 +153,10 @@ stability, random_state
             n_random_features=n_random_features,
             task="regression",
             bandwidth=bandwidth,
+            kernel=kernel,
+            sampling=sampling,
+            solver=solver,
+            preset=PREDICTIVE,
             objective="whitened",
             ridge=ridge,
             relevance=relevance,
@@ -142,7 +164,13 @@ stability, random_state
             standardize=standardize,
             variance_floor=variance_floor,
             forgetting=forgetting,
+            window=window,
+            forget_standardizers=forget_standardizers,
             stability=stability,
+            align=align,
+            compress=compress,
+            input_map=input_map,
+            input_standardizer=input_standardizer,
             random_state=random_state,
         )
 
@@ -170,13 +198,18 @@ stability, random_state
 class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
     """Classification on whitened supervised components, in one pass.
 
+    What :class:`OKSPCA` takes besides is settled here: the task and the objective; and options of a
+    numeric response (`target_features`, `n_target_features`, `target_bandwidth`, `target_map`,
+    `target_standardizer`) have no meaning for labels.  `compress` has no effect on them either.
+
     Parameters
     ----------
     n_components : int, default=16
         Number of components; at most the number of classes less one is used.
-    n_random_features, bandwidth, ridge, class_weighting, relevance, standardize, variance_floor, \
-forgetting, stability, random_state
-        As for :class:`OKSPCA`.
+    n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, relevance, \
+standardize, variance_floor, forgetting, window, forget_standardizers, stability, align, compress, \
+input_map, input_standardizer, random_state
+        As for :class:`OKSPCA` with ``preset="predictive"``: relevance is learned where that can be.
     prequential : bool, default=False
         Predict every block before it is learned, which costs one solution per block.
 
@@ -202,13 +235,22 @@ forgetting, stability, random_state
         *,
         n_random_features: int = 256,
         bandwidth: str | float = "sqrt-dim",
+        kernel: str = "gaussian",
+        sampling: str = "plain",
+        solver: str | Service[Any] = "exact",
         ridge: str | float = "auto",
         class_weighting: str = "squared",
-        relevance: str | None = None,
+        relevance: str | None = "auto",
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
+        window: int | None = None,
+        forget_standardizers: bool = True,
         stability: int = 0,
+        align: bool = False,
+        compress: bool = True,
+        input_map: FeatureMap | None = None,
+        input_standardizer: Standardizer | None = None,
         prequential: bool = False,
         random_state: int | RandomState | None = None,
     ) -> None:
@@ -218,6 +260,10 @@ forgetting, stability, random_state
             n_random_features=n_random_features,
             task="classification",
             bandwidth=bandwidth,
+            kernel=kernel,
+            sampling=sampling,
+            solver=solver,
+            preset=PREDICTIVE,
             objective="whitened",
             ridge=ridge,
             class_weighting=class_weighting,
@@ -225,7 +271,13 @@ forgetting, stability, random_state
             standardize=standardize,
             variance_floor=variance_floor,
             forgetting=forgetting,
+            window=window,
+            forget_standardizers=forget_standardizers,
             stability=stability,
+            align=align,
+            compress=compress,
+            input_map=input_map,
+            input_standardizer=input_standardizer,
             random_state=random_state,
         )
 

@@ -93,7 +93,7 @@ def _bytes(model: Any, learned: Record | None, stream: StreamRecord | None) -> b
     sink.put("estimator", type(model).__name__)
     write_stream(sink, stream)
     _check_attributes(model)
-    write_parameters(sink.inside("parameters"), model.get_params(deep=False))
+    write_parameters(sink.inside("parameters"), model)
     sink.put("output", model.output_container)
     if learned is None:
         sink.put("fitted", None)

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from okspca.errors import DataError
+from okspca.estimators.presets import AUTO
 from okspca.features import FourierMap
 from okspca.pipeline import Pipeline
 from okspca.standardize import FrozenStandardizer, NoStandardizer
@@ -17,8 +18,9 @@ def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:
     if not issparse(X):
         return
     forgets = model.standardize == "causal" and model.forget_standardizers
+    searched = pipeline is not None and "search" in pipeline.state.companions
     refused = {
-        "relevance": model.relevance is not None,
+        "relevance": model.relevance not in (AUTO, None),
         "input_map": type(model.input_map) not in (type(None), FourierMap),
         "window": model.window is not None and forgets,
         "forgetting": model.forgetting < 1.0 and forgets,
@@ -27,6 +29,9 @@ def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:
         if is_refused:
             message = f"{name}={getattr(model, name)!r} cannot be combined with sparse rows"
             raise DataError(f"{message}; leave it at its default, or give X.toarray().")
+    if searched:
+        message = "X is sparse, but the model learns which inputs matter from rows that were not"
+        raise DataError(f"{message}; use relevance=None, or give X.toarray().")
     learned = model.input_standardizer if pipeline is None else pipeline.state.input_standardizer
     if learned is not None and not _only_scales(learned):
         message = (
