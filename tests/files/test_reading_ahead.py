@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from okspca.files.reading_ahead import read_ahead
+from okspca.files.reading_ahead import Nothing, read_ahead, read_as_it_comes
 
 
 def test_everything_arrives_in_order() -> None:
@@ -39,7 +39,7 @@ def test_an_error_arrives_after_what_was_read_before_it() -> None:
 
 
 def test_it_gives_up_while_the_reader_waits() -> None:
-    """As on Ctrl-C when a pipe says nothing."""
+    """As on Ctrl-C when a pipe says nothing; the thread is released and joined."""
     silence = threading.Event()
 
     def items() -> Iterator[int]:
@@ -47,11 +47,35 @@ def test_it_gives_up_while_the_reader_waits() -> None:
         silence.wait()
 
     wanted = threading.Event()
-    arriving = read_ahead(items(), wanted.is_set)
+    arriving = read_ahead(items(), wanted.is_set, release=silence.set)
     assert next(arriving) == 1
     wanted.set()
     assert list(arriving) == []
+    assert "okspca reader" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_no_thread_is_left_when_nobody_listens(depth: int) -> None:
+    arriving = read_ahead(iter(range(10**9)), depth=depth)
+    assert next(arriving) == 0
+    arriving.close()
+    assert "okspca reader" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_silence_is_told() -> None:
+    """So that a checkpoint can be written while a pipe says nothing."""
+    silence = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        silence.wait()
+        yield 2
+
+    arriving = read_as_it_comes(items())
+    assert next(arriving) == 1
+    assert isinstance(next(arriving), Nothing)
     silence.set()
+    assert [item for item in arriving if not isinstance(item, Nothing)] == [2]
 
 
 def test_the_reader_stops_when_nobody_listens() -> None:

@@ -1,11 +1,8 @@
 """`okspca fit`: learn from files or a pipe, with checkpoints, in bounded memory."""
 
-import io
-import os
-import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
@@ -13,7 +10,6 @@ from okspca.cli.display import Progress
 from okspca.cli.interruption import Interruption
 from okspca.cli.options import Debug, Delimiter, Force, Format, Quiet
 from okspca.cli.stopping import WRONG_COMMAND, one_sentence, stop
-from okspca.outputs import STANDARD
 
 
 def _rows_or_seconds(value: str | None) -> tuple[int, float]:
@@ -68,6 +64,20 @@ def fit(
         str | None, typer.Option(metavar="ROWS|SECONDSs", help="Save on the way, as 100000 or 30s.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from --out.")] = False,
+    replayed: Annotated[
+        bool | None,
+        typer.Option(
+            "--replayed/--new-rows",
+            help="Whether a pipe that is resumed begins with the rows learned before.",
+        ),
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Read on as the file grows, until a signal.")
+    ] = False,
+    idle_timeout: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="End a pipe or --follow after so many seconds of silence."),
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Progress as JSON lines.")] = False,
@@ -98,15 +108,10 @@ def fit(
             run.check_place(inputs)
             if resume:
                 run.resume()
+            run.wait_for_rows(follow=follow, idle_timeout=idle_timeout, replayed=replayed)
             run.open(file_format, delimiter, target)
             run.choose(columns, drop or [], one_hot, dates)
             run.learn(every)
-    except typer.Exit as ended:
-        if STANDARD in inputs and _is_of_the_system(sys.stdin):
-            # A thread may wait for a silent pipe, and an orderly exit would wait for it.
-            progress.close()
-            os._exit(ended.exit_code)
-        raise
     finally:
         progress.close()
         interruption.restore()
@@ -118,11 +123,3 @@ def _number_or_word(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def _is_of_the_system(file: TextIO) -> bool:
-    """Whether there is a real file or pipe behind a stream, not something in memory."""
-    try:
-        return file.fileno() >= 0
-    except io.UnsupportedOperation:
-        return False

@@ -2,14 +2,13 @@
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
-from threadpoolctl import threadpool_limits
 
 from okspca.cli.display import Progress
 from okspca.cli.interruption import Interruption
@@ -21,8 +20,9 @@ from okspca.estimators.building import n_input_features
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.saving import load_model, save_model
 from okspca.files import fitting, readers
-from okspca.files.columns import CATEGORY_ROWS, chosen_columns, encodings_of, input_names
-from okspca.files.reading_ahead import read_ahead
+from okspca.files.columns import CATEGORY_ROWS, chosen_columns, encodings_of, input_names, is_text
+from okspca.files.live import Live, is_pipe
+from okspca.files.reading_ahead import Nothing, read_ahead, read_as_it_comes
 from okspca.files.standing import numbers_of
 from okspca.outputs import STANDARD, is_null
 from okspca.state.evaluations import Evaluation
@@ -30,6 +30,10 @@ from okspca.state.files import MODEL, check_place
 from okspca.state.streams import MISSING, StreamRecord
 
 FEWEST_ROWS = 2
+#: First rows of a pipe are gathered for so many seconds, to see what their columns hold; so many
+#: pieces of it are read ahead, all of which are learned when it ends; and after so many seconds of
+#: silence there is nothing new to show.
+SETTLE, AHEAD, SILENCE = 1.0, 2, 1.0
 
 
 class FitRun:
@@ -41,6 +45,12 @@ class FitRun:
         self.position = readers.Position()
         self.inputs: tuple[str, ...] = ()
         self.force, self.saved_rows = False, 0
+        #: How rows are read that are still on their way; None where all can be read again.
+        self.live: Live | None = None
+        self.skipped_first, self.going_on = True, "--resume"
+        self.saved_at = self.learned_at = time.monotonic()
+        #: What went wrong while rows that cannot be read again were still to be learned.
+        self.failure: Exception | None = None
 
     def start(
         self, parameters: dict[str, Any], missing: str, *, evaluate: bool, force: bool = False
@@ -74,28 +84,66 @@ class FitRun:
             _refuse(f"{self.out} was fitted with other options; resume with the same.")
         self.model, self.saved_rows = model, self.record.rows_read
 
+    def wait_for_rows(
+        self, *, follow: bool = False, idle_timeout: float | None = None, replayed: bool | None
+    ) -> None:
+        """Say how rows are read that are still on their way: from pipes, and files that grow."""
+        from_pipe = any(map(is_pipe, self.inputs))
+        if follow and (len(self.inputs) > 1 or not Path(self.inputs[0]).is_file()):
+            _refuse("--follow takes one file; a pipe is followed anyway.")
+        if follow and readers.format_of(self.inputs[0]) not in readers.TEXT_FORMATS:
+            _refuse(f"{self.inputs[0]} cannot be followed; only CSV, TSV and NDJSON files can.")
+        if not (from_pipe or follow):
+            return
+        self.live = Live(
+            self.interruption.stop, follow=follow, idle_timeout=idle_timeout, settle=SETTLE
+        )
+        self.going_on = "--resume --new-rows" if from_pipe else self.going_on
+        if from_pipe and self.record is not None and replayed is None:
+            _refuse(
+                f"{self.out} has learned {self.record.rows_read} rows: add --new-rows if the pipe "
+                "goes on after them, or --replayed if it begins again with the same rows."
+            )
+        self.skipped_first = replayed is not False or not from_pipe
+
     def open(self, file_format: str | None, delimiter: str | None, target: str) -> None:
         """Open the inputs, and read as many rows as it takes to know their columns."""
         self.target = target
         types = {target: pa.float64() if self.model.task == "regression" else None}
-        reading = readers.Reading(file_format, types, delimiter)
+        reading = readers.Reading(file_format, types, delimiter, self.live)
         self.position = readers.Position(self.inputs)
-        batches = chain.from_iterable(
-            readers.batches(name, reading, self.position) for name in self.inputs
-        )
+        self.batches = self._read(reading)
         self.first: list[pa.RecordBatch] = []
-        for batch in batches:
-            self.first.append(batch)
-            if sum(each.num_rows for each in self.first) >= CATEGORY_ROWS:
-                break
-        if not sum(each.num_rows for each in self.first):
+        if not self._read_first(1):
+            if self.interruption.wanted:
+                self._stop_early()
             _refuse(f"{self.inputs[0]} holds no rows.")
-        self.batches = chain(self.first, batches)
+
+    def _read(self, reading: readers.Reading) -> Iterator[pa.RecordBatch]:
+        """All batches of all inputs; of live ones, those before a request to stop."""
+        for name in self.inputs:
+            for batch in readers.batches(name, reading, self.position):
+                yield batch
+                if self.live is not None and self.live.is_cut and not is_pipe(name):
+                    return
+            if self.live is not None and self.live.is_cut:
+                return
+
+    def _read_first(self, n_rows: int) -> bool:
+        """Read on until so many rows are there; whether there are any."""
+        while sum(each.num_rows for each in self.first) < n_rows:
+            batch = next(self.batches, None)
+            if batch is None:
+                break
+            self.first.append(batch)
+        return any(batch.num_rows for batch in self.first)
 
     def choose(self, columns: list[str] | None, drop: list[str], one_hot: int, dates: bool) -> None:
         """Choose the columns and what they become, and compare that with the checkpoint."""
         names = chosen_columns(self.first[0].schema.names, self.target, columns, drop)
         self.names = [*names, self.target]
+        if one_hot and any(is_text(self.first[0].schema.field(name).type) for name in names):
+            self._read_first(CATEGORY_ROWS)
         first = pa.Table.from_batches([self._selected(batch) for batch in self.first])
         encodings = encodings_of(first, names, one_hot, dates)
         fresh = StreamRecord(self.inputs, self.target, names, self.missing, encodings=encodings)
@@ -107,19 +155,13 @@ class FitRun:
             _refuse(f"{self.out} was fitted to other inputs, columns or options; give the same.")
 
     def learn(self, every: tuple[int, float]) -> None:
-        """Learn block by block, with checkpoints, and write the model.
-
-        Products are made by one thread: they are small, the other core reads, and a sum must round
-        alike in a resumed run.
-        """
-        with threadpool_limits(limits=1, user_api="blas"):
-            self._learn(every)
-
-    def _learn(self, every: tuple[int, float]) -> None:
+        """Learn block by block, with checkpoints, and write the model."""
         assert self.record is not None
         self.progress.begin(self.position, self.record.rows_read)
         try:
             self._learn_blocks(self.record, every)
+            if self.failure is not None:
+                raise self.failure
         except BaseException as failure:
             self._save_the_rest(failure)
             raise
@@ -135,49 +177,96 @@ class FitRun:
 
     def _learn_blocks(self, record: StreamRecord, every: tuple[int, float]) -> None:
         """Learn to the end of the inputs, or to an interruption."""
-        saved_at = time.monotonic()
-        for block in read_ahead(self._blocks(record), lambda: self.interruption.wanted):
-            record = self.record = fitting.learn(self.model, record, block)
-            record = self.record = fitting.noted(self.model, record)
+        self.saved_at = self.learned_at = time.monotonic()
+        with closing(self._incoming(record)) as incoming:
+            for block in incoming:
+                if not isinstance(block, Nothing):
+                    self._learn_block(block)
+                try:
+                    self._tell(every)
+                except Exception as failure:
+                    if self.live is None:
+                        raise
+                    # Rows that were read and cannot be read again are learned before it is told.
+                    self.failure = self.failure or failure
+                    self.live.stop.request()
+
+    def _learn_block(self, block: fitting.Block) -> None:
+        """Learn a block; of one that came from a pipe, all rows before one that is refused."""
+        assert self.record is not None
+        if self.live is None:
+            self.record = fitting.learn(self.model, self.record, block)
+        else:
+            self.record, failed = fitting.learn_what_can_be(self.model, self.record, block)
+            if failed is not None:
+                raise failed
+        self.record = fitting.noted(self.model, self.record)
+        self.learned_at = time.monotonic()
+
+    def _tell(self, every: tuple[int, float]) -> None:
+        """Show how things stand and write a checkpoint, each if it is due."""
+        record, now = self.record, time.monotonic()
+        assert record is not None
+        if self.failure is not None or not record.rows_read:
+            return
+        if now - self.learned_at < SILENCE and self.model.__sklearn_is_fitted__():
             self.progress.show(record.rows_read, self._numbers)
-            by_rows = 0 < every[0] <= record.rows_read - self.saved_rows
-            if by_rows or 0.0 < every[1] <= time.monotonic() - saved_at:
-                self._save()
-                saved_at = time.monotonic()
+        new_rows = record.rows_read - self.saved_rows
+        is_due = 0 < every[0] <= new_rows or 0.0 < every[1] <= now - self.saved_at
+        if is_due and new_rows and fitting.rows_learned(self.model) >= FEWEST_ROWS:
+            self._save()
+            self.saved_at = time.monotonic()
+
+    def _incoming(self, record: StreamRecord) -> Generator[fitting.Block | Nothing, None, None]:
+        """Rows as numbers, block by block, while a thread reads ahead."""
+        batches = chain(self.first, self.batches)
+        selected = (self._selected(batch) for batch in batches)
+        if self.live is None:
+            read = self._blocks(record, selected)
+            yield from read_ahead(read, lambda: self.interruption.wanted)
+            return
+        live, start = self.live, record.rows_read if self.skipped_first else 0
+        with closing(read_as_it_comes(selected, depth=AHEAD, release=live.stop.request)) as coming:
+            for table in fitting.blocks_as_they_come(coming, start, lambda: live.is_cut):
+                is_block = not isinstance(table, Nothing)
+                yield fitting.block_of(table, record) if is_block else table
 
     def _save_the_rest(self, failure: BaseException) -> None:
         """Save the rows since the last checkpoint, and note that with what ends the run."""
         assert self.record is not None
         learned = self.record.rows_read - self.record.rows_skipped
         # Both must have come through the same rows, or a resumed run would learn some twice.
-        is_whole = FEWEST_ROWS <= learned == self.model.n_samples_seen_
+        is_whole = FEWEST_ROWS <= learned == fitting.rows_learned(self.model)
         if is_whole and self.record.rows_read > self.saved_rows:
             with suppress(StateError):  # the first failure is what is told
                 self._save()
         if self.saved_rows and not is_null(self.out):
-            failure.add_note(f"{self.saved_rows:,} rows are in {self.out}; go on with --resume.")
+            failure.add_note(
+                f"{self.saved_rows:,} rows are in {self.out}; go on with {self.going_on}."
+            )
 
-    def _blocks(self, record: StreamRecord) -> Iterator[fitting.Block]:
+    def _blocks(
+        self, record: StreamRecord, selected: Iterator[pa.RecordBatch]
+    ) -> Iterator[fitting.Block]:
         """Rows as numbers, block by block; runs in the reading thread."""
-        selected = (self._selected(batch) for batch in self.batches)
         for table in fitting.blocks(selected, record.rows_read):
             yield fitting.block_of(table, record)
 
     def _selected(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The chosen columns of a batch, which every input must have."""
+        there = set(batch.schema.names)
         for name in self.names:
-            if name not in batch.schema.names:
+            if name not in there:
                 _refuse(f"Not every input has a column {name!r}.")
         return batch.select(self.names)
 
     def _stop_early(self) -> NoReturn:
         """Save what was learned and say how to go on."""
-        assert self.record is not None
         self.progress.close()
         told = "Interrupted before anything was learned."
-        if self.record.rows_read:
+        if self.record is not None and fitting.rows_learned(self.model):
             self._save()
-            told = f"Interrupted after {self.record.rows_read} rows; go on with --resume."
+            told = f"Interrupted after {self.record.rows_read} rows; go on with {self.going_on}."
         stop(told, self.interruption.code)
 
     def _numbers(self, with_error_bar: bool) -> dict[str, Any]:

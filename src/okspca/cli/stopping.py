@@ -8,6 +8,7 @@ code  meaning
 2     the command line was wrong
 129   the terminal was closed; `fit` has saved what was learned
 130   interrupted by Ctrl-C; `fit` has saved what was learned
+141   whoever read standard output has closed it, as in `... | head`
 143   asked to end by a signal; `fit` has saved what was learned
 ====  ================================================================
 """
@@ -26,6 +27,8 @@ from okspca.report.printable import printable
 FAILED, WRONG_COMMAND, INTERRUPTED = 1, 2, 130
 #: What a signal's number is added to, by the custom of shells.
 SIGNALLED = 128
+#: Programs that are not asked end by SIGPIPE, number 13, when nobody reads what they write.
+CLOSED_OUTPUT = SIGNALLED + 13
 STANDARD_OUTPUT = "Standard output"
 SHOW_CURSOR = b"\x1b[?25h"
 
@@ -48,13 +51,19 @@ def stop(sentence: str, code: int = FAILED) -> NoReturn:
 
 @contextmanager
 def one_sentence(debug: bool = False, code: int = FAILED) -> Iterator[None]:
-    """Turn what data and files can do wrong into one sentence and an exit code."""
+    """Turn what data and files can do wrong into one sentence and an exit code.
+
+    If whoever read standard output has seen enough, that is no fault: nothing is said, unless a
+    fit was ended by it.
+    """
     try:
         yield
     except BrokenPipeError as failure:
         _let_go_of_output()
         told = f"{STANDARD_OUTPUT} was closed before everything was written to it."
-        stop(_with_notes(told, failure))
+        if not getattr(failure, "__notes__", ()):
+            raise typer.Exit(CLOSED_OUTPUT) from failure
+        stop(_with_notes(told, failure), CLOSED_OUTPUT)
     except (ValueError, OSError, ArithmeticError, MemoryError) as failure:
         if getattr(failure, "filename", None) == STANDARD_OUTPUT:
             _let_go_of_output()
@@ -80,7 +89,9 @@ def _with_notes(sentence: str, failure: BaseException) -> str:
 
 def _let_go_of_output() -> None:
     """Drop what is still in the buffer: nobody takes it, and it must not raise again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
 
 
 def leave_at_once(*_: object) -> NoReturn:

@@ -1,14 +1,16 @@
-"""`okspca transform`: embeddings of files, as a file."""
+"""`okspca transform`: embeddings of files as a file, or of a pipe as it flows."""
 
+from collections.abc import Iterator
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from okspca.cli.interruption import Interruption
 from okspca.cli.options import Debug, Delimiter, Format, Quiet
 from okspca.cli.stopping import one_sentence, say, stop
+from okspca.files.live import Live, is_pipe
 from okspca.outputs import STANDARD, check, is_null
 
 
@@ -17,7 +19,7 @@ def transform(
     inputs: Annotated[list[str], typer.Argument(help="Files, a Parquet folder, or - for stdin.")],
     out: Annotated[
         Path, typer.Option(help="A .csv, .tsv, .parquet or .arrow file, or - for stdout, as CSV.")
-    ],
+    ] = Path(STANDARD),
     keep: Annotated[
         list[str] | None, typer.Option(help="A column to copy beside the embedding; repeat it.")
     ] = None,
@@ -26,34 +28,75 @@ def transform(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Embed the rows of files with a saved model; rows with missing inputs stay empty."""
+    """Embed the rows of files or of a pipe; rows with missing inputs stay empty."""
     try:
         import_module("pyarrow")
     except ImportError:
         stop("Reading files needs pyarrow: pip install 'okspca[files]'")
-    embedding, streams = (
-        import_module("okspca.files.embedding"),
-        import_module("okspca.files.readers"),
-    )
-    kind = import_module("okspca.estimators").OKSPCA
-    records = import_module("okspca.state.streams")
-    with one_sentence(debug):
-        names = streams.expanded(inputs)
-        embedding.format_for(out)
-        _check_place(out, (str(model), *names))
-        loaded, record = import_module("okspca.estimators.saving").load_model(kind, model)
-        if record is None:
-            columns = tuple(getattr(loaded, "feature_names_in_", ()))
-            record = records.StreamRecord((), "", columns, "raise")
-        if not record.columns:
-            stop(f"{model} does not know the names of its inputs; fit it with `okspca fit`.")
-        kept = keep or []
-        reading = streams.Reading(file_format, dict.fromkeys(kept), delimiter)
-        batches = chain.from_iterable(streams.batches(name, reading) for name in names)
-        tables = (embedding.embedded(loaded, batch, record, kept) for batch in batches)
-        rows = embedding.write(out, tables, (str(model), *names))
-        if not quiet and str(out) != STANDARD:
-            say(f"{rows:,} rows were embedded" + (f" in {out}" if not is_null(out) else ""))
+    interruption = Interruption()
+    try:
+        with one_sentence(debug):
+            _transform(
+                model, inputs, out, keep or [], (file_format, delimiter), interruption, quiet
+            )
+    finally:
+        interruption.restore()
+
+
+def _transform(
+    model: Path,
+    inputs: list[str],
+    out: Path,
+    keep: list[str],
+    form: tuple[str | None, str | None],
+    interruption: Interruption,
+    quiet: bool,
+) -> None:
+    """Read, embed and write, piece by piece."""
+    embedding, readers = (import_module(f"okspca.files.{n}") for n in ("embedding", "readers"))
+    names = readers.expanded(inputs)
+    embedding.format_for(out)
+    _check_place(out, (str(model), *names))
+    loaded, record = _loaded(model)
+    live = Live(interruption.stop) if any(map(is_pipe, names)) else None
+    types = embedding.types_for(record, keep, verbatim=live is not None)
+    reading = readers.Reading(form[0], types, form[1], live)
+    batches = _batches(readers, names, reading, interruption)
+    tables = (embedding.embedded(loaded, batch, record, keep) for batch in batches)
+    rows = embedding.write(out, tables, (str(model), *names))
+    if interruption.wanted:
+        stop(f"Interrupted after {rows} rows.", interruption.code)
+    if not quiet and str(out) != STANDARD:
+        say(f"{rows:,} rows were embedded" + (f" in {out}" if not is_null(out) else ""))
+
+
+def _loaded(path: Path) -> tuple[Any, Any]:
+    """Load a model and the record of the columns that it takes."""
+    saving, records = map(import_module, ("okspca.estimators.saving", "okspca.state.streams"))
+    loaded, record = saving.load_model(import_module("okspca.estimators").OKSPCA, path)
+    if record is None:
+        columns = tuple(getattr(loaded, "feature_names_in_", ()))
+        record = records.StreamRecord((), "", columns, "raise")
+    if not record.columns:
+        stop(f"{path} does not know the names of its inputs; fit it with `okspca fit`.")
+    return loaded, record
+
+
+def _batches(
+    readers: Any, names: tuple[str, ...], reading: Any, interruption: Interruption
+) -> Iterator[Any]:
+    """All batches of all inputs; what came through a pipe is still handed out on a signal."""
+    rows = 0
+    for name in names:
+        for batch in readers.batches(name, reading):
+            if interruption.wanted and not is_pipe(name):
+                stop("Interrupted before the end of the inputs.", interruption.code)
+            rows += batch.num_rows
+            yield batch
+        if interruption.wanted and not rows:
+            stop("Interrupted before the first row.", interruption.code)
+        if interruption.wanted:
+            return
 
 
 def _check_place(out: Path, inputs: tuple[str, ...]) -> None:

@@ -99,6 +99,11 @@ def inputs_of(table: pa.Table, columns: Sequence[str], encodings: Sequence[Encod
     return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return any(is_kind(kind) for is_kind in TEXTS)
+
+
 def _encoding_of(column: pa.ChunkedArray, name: str, one_hot: int, dates: bool) -> Encoding:
     """Choose how one column becomes numbers, or say what can be done about it."""
     kind = column.type
@@ -109,7 +114,7 @@ def _encoding_of(column: pa.ChunkedArray, name: str, one_hot: int, dates: bool) 
             return Encoding(DATE)
         message = f"Column {name!r} holds dates or times; use --dates, or leave it out with --drop."
         raise DataError(message)
-    if any(is_kind(kind) for is_kind in TEXTS):
+    if is_text(kind):
         if one_hot:
             return Encoding(ONE_HOT, _most_frequent(column, one_hot, name))
         message = (
@@ -167,7 +172,7 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _kind(kind: pa.DataType) -> str:
     """The type of a column in a word."""
-    return "text" if any(is_kind(kind) for is_kind in TEXTS) else str(kind)
+    return "text" if is_text(kind) else str(kind)
 
 
 _ENCODERS = {NUMBER: _numbers, DATE: _days, ONE_HOT: _indicators}

@@ -1,4 +1,7 @@
-"""Embed rows of files with a saved model and write them to a file, in bounded memory."""
+"""Embed rows of files with a saved model and write them to a file, in bounded memory.
+
+Standard output gets every table at once, so that the next program in a pipe need not wait.
+"""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,14 +12,15 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv, ipc, parquet
 
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
-from okspca.files.columns import check_present, inputs_of
-from okspca.files.readers import format_of
+from okspca.files.columns import check_present, inputs_of, is_text
+from okspca.files.readers import Types, format_of
 from okspca.outputs import STANDARD, is_null, replacing
-from okspca.state.streams import StreamRecord
+from okspca.state.streams import ONE_HOT, StreamRecord
 
 WRITERS = ("csv", "tsv", "parquet", "arrow")
 
@@ -25,8 +29,10 @@ def embedded(
     model: OKSPCA, batch: pa.RecordBatch, record: StreamRecord, keep: list[str]
 ) -> pa.Table:
     """Embed a batch; a row with a missing input gets an empty embedding, so that rows line up."""
+    there = set(batch.schema.names)
     for name in (*record.columns, *keep):
-        check_present(name, batch.schema.names)
+        if name not in there:
+            check_present(name, batch.schema.names)
     table = pa.Table.from_batches([batch])
     X = inputs_of(table, record.columns, record.encodings)
     present = ~np.isnan(X).any(axis=1)
@@ -38,6 +44,16 @@ def embedded(
     for name, values in zip(names, Z.T, strict=True):
         found[name] = pa.chunked_array([pa.array(values, mask=~present)])
     return pa.table(found)
+
+
+def types_for(record: StreamRecord, keep: list[str], *, verbatim: bool) -> Types:
+    """How text is read: categories as text, and what is kept as it stands where that is wanted.
+
+    The first row of a pipe does not show what later ones hold.
+    """
+    encodings = zip(record.columns, record.encodings, strict=False)
+    types: Types = {name: pa.string() for name, encoding in encodings if encoding.kind == ONE_HOT}
+    return types | dict.fromkeys(keep, pa.string() if verbatim else None)
 
 
 def format_for(out: Path) -> str:
@@ -66,6 +82,37 @@ def write(out: Path, tables: Iterable[pa.Table], inputs: Iterable[str] = ()) -> 
     return rows
 
 
+class _LinesAtOnce:
+    """Writes tables as CSV, each as soon as it is there; the names come first, and once."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._is_begun = file, False
+
+    def __enter__(self) -> "_LinesAtOnce":
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the file open: it is everybody's."""
+
+    def write_table(self, table: pa.Table) -> None:
+        """Write a table."""
+        lines = pa.BufferOutputStream()
+        quoting = "needed" if _needs_quotes(table) else "none"
+        options = csv.WriteOptions(include_header=not self._is_begun, quoting_style=quoting)
+        csv.write_csv(table, lines, options)
+        self._file.write(lines.getvalue())
+        self._file.flush()
+        self._is_begun = True
+
+
+def _needs_quotes(table: pa.Table) -> bool:
+    """Whether a value could be taken for several, or for a name."""
+    texts = [column for column in table.columns if is_text(column.type)]
+    special = (pc.match_substring_regex(column.cast(pa.string()), '[,"\r\n]') for column in texts)
+    return any(pc.any(found).as_py() for found in special)
+
+
 @contextmanager
 def _opened(out: Path, inputs: Iterable[str]) -> Iterator[IO[bytes]]:
     """Open the result for writing."""
@@ -74,14 +121,15 @@ def _opened(out: Path, inputs: Iterable[str]) -> Iterator[IO[bytes]]:
             yield file
         return
     yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
 
 
 @contextmanager
 def _writer(kind: str, file: IO[bytes], schema: pa.Schema) -> Iterator[Any]:
     """Open a writer of a format."""
-    if kind == "parquet":
-        writer: Any = parquet.ParquetWriter(file, schema)
+    if file is sys.stdout.buffer:
+        writer: Any = _LinesAtOnce(file)
+    elif kind == "parquet":
+        writer = parquet.ParquetWriter(file, schema)
     elif kind == "arrow":
         writer = ipc.new_file(file, schema)
     else:

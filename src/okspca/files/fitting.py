@@ -5,9 +5,14 @@ first, at multiples of ``BLOCK`` later, whatever the sizes of the batches and wh
 stopped.  A checkpoint is written between two blocks and notes how many rows were read, so a resumed
 run learns the same blocks as one that was never stopped, and ends in the same state to the last
 bit.
+
+Rows of a pipe cannot be read again, and must not wait for others: there a block also ends when its
+first row has waited for ``LINGER`` seconds, and what is refused costs no other row.  How rows are
+cut changes no result by more than rounding.
 """
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +24,13 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
 from okspca.files.columns import chosen_columns, input_names, inputs_of
 from okspca.files.evaluating import after_learning, before_learning, scores
+from okspca.files.reading_ahead import Nothing
 from okspca.numerics.arrays import Floats
 from okspca.state.streams import Standing, StreamRecord
 
 SMALL, BLOCK = 256, 4096
+#: Seconds for which a row from a pipe waits for others.
+LINGER = 0.5
 #: A moment is noted whenever the rows have grown by this factor since the last.
 HISTORY_STEP = 1.25
 
@@ -40,6 +48,11 @@ class Block(NamedTuple):
         """Whether nothing is missing."""
         return self.missing is None and bool(self.known.all())
 
+    def part(self, start: int, end: int) -> "Block":
+        """Return some of the rows."""
+        missing = None if self.missing is None else self.missing[start:end]
+        return Block(self.X[start:end], self.y[start:end], self.known[start:end], missing)
+
 
 def block_end(row: int) -> int:
     """Where the block ends that begins after so many rows.
@@ -55,24 +68,84 @@ def block_end(row: int) -> int:
 
 def blocks(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[pa.Table]:
     """Cut batches into blocks, beginning after the first ``start`` rows."""
-    held: list[pa.RecordBatch] = []
-    size, row, ahead = 0, start, start
+    waiting = _Waiting(start)
     for batch in batches:
-        skipped = min(ahead, batch.num_rows)
-        ahead -= skipped
+        yield from waiting.filled(batch)
+    waiting.check_start()
+    yield from waiting.rest()
+
+
+def blocks_as_they_come(
+    batches: Iterable[pa.RecordBatch | Nothing],
+    start: int,
+    is_cut: Callable[[], bool] = lambda: False,
+) -> Iterator[pa.Table | Nothing]:
+    """Cut batches into blocks, and end one early rather than let a row wait for too long.
+
+    The first ``start`` rows are left out, and must be there unless ``is_cut()`` says that the
+    input was left before its end.  Before an error of the batches is raised, the rows that came
+    before it are handed out.
+    """
+    waiting = _Waiting(start)
+    try:
+        for batch in batches:
+            if not isinstance(batch, Nothing):
+                yield from waiting.filled(batch)
+            yield from waiting.overdue()
+            if isinstance(batch, Nothing):
+                yield batch
+    except DataError:
+        yield from waiting.rest()
+        raise
+    if not is_cut():
+        waiting.check_start()
+    yield from waiting.rest()
+
+
+class _Waiting:
+    """Rows that are not yet a block."""
+
+    def __init__(self, start: int) -> None:
+        self._held: list[pa.RecordBatch] = []
+        self._start, self._size, self._row, self._ahead = start, 0, start, start
+        self._since = 0.0
+
+    def filled(self, batch: pa.RecordBatch) -> Iterator[pa.Table]:
+        """Add a batch and hand out the blocks that are full."""
+        skipped = min(self._ahead, batch.num_rows)
+        self._ahead -= skipped
         rest = batch.slice(skipped)
-        while size + rest.num_rows >= (wanted := block_end(row) - row):
-            held.append(rest.slice(0, wanted - size))
-            yield pa.Table.from_batches(held)
-            rest, held, size, row = rest.slice(wanted - size), [], 0, row + wanted
+        while self._size + rest.num_rows >= (wanted := block_end(self._row) - self._row):
+            self._hold(rest.slice(0, wanted - self._size))
+            rest = rest.slice(self._held[-1].num_rows)
+            yield from self.rest()
         if rest.num_rows:
-            held.append(rest)
-            size += rest.num_rows
-    if ahead:
-        message = f"The checkpoint had read {start} rows, but the input has only {start - ahead}."
-        raise DataError(message)
-    if held:
-        yield pa.Table.from_batches(held)
+            self._hold(rest)
+
+    def check_start(self) -> None:
+        """Raise where the input ended among the rows that were to be left out."""
+        if self._ahead:
+            found = self._start - self._ahead
+            message = f"The checkpoint had read {self._start} rows, but the input has only {found}."
+            raise DataError(message)
+
+    def overdue(self) -> Iterator[pa.Table]:
+        """Hand out rows that have waited for long enough."""
+        if self._held and time.monotonic() - self._since >= LINGER:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[pa.Table]:
+        """Hand out what waits."""
+        if self._held:
+            table = pa.Table.from_batches(self._held)
+            self._row, self._held, self._size = self._row + self._size, [], 0
+            yield table
+
+    def _hold(self, batch: pa.RecordBatch) -> None:
+        if not self._held:
+            self._since = time.monotonic()
+        self._held.append(batch)
+        self._size += batch.num_rows
 
 
 def block_of(table: pa.Table, record: StreamRecord) -> Block:
@@ -110,6 +183,31 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
         values_imputed=record.values_imputed + imputed,
         evaluation=evaluation,
     )
+
+
+def learn_what_can_be(
+    model: OKSPCA, record: StreamRecord, block: Block
+) -> tuple[StreamRecord, DataError | None]:
+    """Learn a block or, if it is refused, the rows before the first that cannot be learned.
+
+    Returns the record of where the stream stands now, and why it stands there.
+    """
+    before = rows_learned(model)
+    try:
+        return learn(model, record, block), None
+    except DataError as failure:
+        n = len(block.X)
+        if n == 1 or rows_learned(model) != before:
+            return record, failure
+    record, failed = learn_what_can_be(model, record, block.part(0, n // 2))
+    if failed is None:
+        record, failed = learn_what_can_be(model, record, block.part(n // 2, n))
+    return record, failed
+
+
+def rows_learned(model: OKSPCA) -> int:
+    """Rows that a model has learned; none before the first."""
+    return model.n_samples_seen_ if model.__sklearn_is_fitted__() else 0
 
 
 def noted(model: OKSPCA, record: StreamRecord) -> StreamRecord:

@@ -11,7 +11,9 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -19,6 +21,8 @@ import pyarrow as pa
 from pyarrow import csv, ipc, json, parquet
 
 from okspca.errors import DataError
+from okspca.files.lines import readable_part, whole_lines
+from okspca.files.live import Arriving, Live, arriving
 
 FORMATS = {
     ".csv": "csv",
@@ -29,8 +33,12 @@ FORMATS = {
     ".arrow": "arrow",
     ".feather": "arrow",
 }
+#: Formats that are written line by line.
+TEXT_FORMATS = ("csv", "tsv", "ndjson")
 PEEK = 1 << 20
 WRONG_VALUE = re.compile(r"In CSV column #(\d+): .*conversion error to (\S+): invalid value '(.*)'")
+#: pyarrow counts rows from the start of a piece.
+ROW_NUMBER = re.compile(r"Row #\d+: ")
 Types = dict[str, pa.DataType | None]
 STANDARD_INPUT = "-"
 
@@ -64,6 +72,8 @@ class Reading(NamedTuple):
     #: How text formats read some columns (None: as it looks).
     types: Types = {}  # noqa: RUF012
     delimiter: str | None = None
+    #: How inputs are read that are still on their way; if absent, like all others.
+    live: Live | None = None
 
 
 class Counted(io.RawIOBase):
@@ -169,6 +179,8 @@ def batches(
     try:
         yield from _READERS[kind](name, reading, position)
     except (pa.ArrowInvalid, pa.ArrowKeyError, EOFError, gzip.BadGzipFile) as failure:
+        if _is_stopped(reading):  # in the middle of something
+            return
         message = f"{_called(name)} could not be read as {kind}: {_reason(failure)}"
         raise DataError(message) from failure
 
@@ -193,57 +205,117 @@ def _with_name(failure: BaseException, names: Sequence[str]) -> BaseException:
     return pa.ArrowInvalid(f"column {names[number]!r} holds {value!r} among {held}")
 
 
-def _standard_input() -> Any:
-    """Standard input without a buffer: a thread that waits in one would block the exit."""
-    return getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
-
-
-def _bytes(name: str, position: Position) -> BinaryIO:
+def _opened(name: str, live: Live | None, position: Position) -> BinaryIO:
     """Open an input for reading bytes, unpacked; packed bytes are counted here."""
-    if name == STANDARD_INPUT:
-        return io.BufferedReader(Prefixed(b"", _standard_input()), PEEK)
+    coming = arriving(name, live)
+    raw: Any = coming
+    if coming is None and name == STANDARD_INPUT:
+        raw = Prefixed(b"", getattr(sys.stdin.buffer, "raw", sys.stdin.buffer))
+    elif coming is None:
+        raw = io.FileIO(name)
     if name.endswith(".gz"):
-        counted = io.BufferedReader(Counted(io.FileIO(name), position), PEEK)
-        unpacked = gzip.GzipFile(fileobj=counted)
-        return cast(BinaryIO, io.BufferedReader(cast(Any, unpacked), PEEK))
-    return io.BufferedReader(io.FileIO(name), PEEK)
+        counted = cast(Any, Counted(raw, position))
+        packed = counted if coming else io.BufferedReader(counted, PEEK)
+        return cast(BinaryIO, gzip.GzipFile(fileobj=packed))
+    return cast(BinaryIO, raw)
 
 
-def _counted(
-    name: str, found: Iterator[pa.RecordBatch], position: Position
-) -> Iterator[pa.RecordBatch]:
-    """Count the bytes of text as it becomes batches: pyarrow makes one of every PEEK bytes."""
-    before, is_plain = position.done, not name.endswith(".gz") and name != STANDARD_INPUT
-    size = Path(name).stat().st_size if is_plain else 0
-    for number, batch in enumerate(found, start=1):
-        if is_plain:
-            position.done = before + min(number * PEEK, size)
-        yield batch
+class _Lines:
+    """The whole lines of a text, piece by piece, and how many there were."""
+
+    def __init__(self, name: str, file: Any, reading: Reading, position: Position) -> None:
+        self.file, self._live, self._position = file, reading.live, position
+        self._is_plain = not name.endswith(".gz") and name != STANDARD_INPUT
+        self.before = 0
+
+    def pieces(self, delimiter: bytes | None = None) -> Iterator[bytes]:
+        """Pieces that end with a line; the first one shows what the columns hold."""
+        read = self.file.read1 if isinstance(self.file, gzip.GzipFile) else self.file.read
+        found = whole_lines(lambda: read(PEEK), self._is_cut, delimiter)
+        first = self._settled(found)
+        for piece in chain([first] if first else [], found):
+            if not piece.isspace():
+                yield piece
+            self.before += piece.count(b"\n")
+            self._position.done += len(piece) if self._is_plain else 0
+
+    def _settled(self, found: Iterator[bytes]) -> bytes:
+        """The first piece: of what is still on its way, as much as comes within some time."""
+        first = next(found, b"")
+        if isinstance(self.file, Arriving):
+            deadline = time.monotonic() + self.file.live.settle
+            while len(first) < PEEK:
+                is_enough = first.count(b"\n") > 1
+                if is_enough and not self.file.comes_within(max(deadline - time.monotonic(), 0.0)):
+                    break
+                piece = next(found, b"")
+                if not piece:
+                    break
+                first += piece
+        return first
+
+    def _is_cut(self) -> bool:
+        """Whether the input was left before its end."""
+        return self._live is not None and self._live.is_cut
+
+    def parsed(
+        self, piece: bytes, parse: Callable[[bytes], pa.Table], delimiter: bytes | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Parse a piece; where a line cannot be, hand out those before it and name its number."""
+        try:
+            table = parse(piece)
+        except pa.ArrowInvalid as failure:
+            good = readable_part(piece, parse, pa.ArrowInvalid, delimiter)
+            if good:
+                yield from parse(piece[:good]).to_batches()
+            line = self.before + piece.count(b"\n", 0, good) + 1
+            message = f"line {line}: {ROW_NUMBER.sub('', str(failure))}"
+            raise pa.ArrowInvalid(message) from failure
+        yield from table.to_batches()
 
 
 def _delimited(
     delimiter: str, name: str, reading: Reading, position: Position
 ) -> Iterator[pa.RecordBatch]:
     """Read CSV: whole numbers become floating point, since later rows may not be whole."""
-    if len(reading.delimiter or delimiter) != 1:
-        message = f"--delimiter {reading.delimiter!r} is not a single sign."
+    sign = reading.delimiter or delimiter
+    if len(sign) != 1:
+        message = f"--delimiter {sign!r} is not a single sign."
         raise DataError(message)
-    parse = csv.ParseOptions(delimiter=reading.delimiter or delimiter)
-    with _bytes(name, position) as file:
-        beginning = file.read(PEEK)
-        if not beginning.strip():
+    with _opened(name, reading.live, position) as file:
+        lines, parser = _Lines(name, file, reading, position), None
+        for piece in lines.pieces(sign.encode()):
+            if parser is None:
+                parser = _CsvParser(piece, sign, reading.types)
+            try:
+                yield from lines.parsed(piece, parser, sign.encode())
+            except pa.ArrowInvalid as failure:
+                raise _with_name(failure, parser.names) from failure
+            parser.is_begun = True
+        if parser is None and not _is_stopped(reading):
             message = f"{_called(name)} is empty."
             raise DataError(message)
-        whole = beginning[: beginning.rfind(b"\n") + 1] or beginning
-        seen = csv.open_csv(io.BytesIO(whole), parse_options=parse).schema
-        steady = {field.name: _type_of(field, reading.types) for field in seen}
-        options = csv.ConvertOptions(column_types=steady, strings_can_be_null=True)
-        source = pa.PythonFile(io.BufferedReader(Prefixed(beginning, file), PEEK), "r")
-        try:
-            found = csv.open_csv(source, csv.ReadOptions(block_size=PEEK), parse, options)
-            yield from _counted(name, found, position)
-        except pa.ArrowInvalid as failure:
-            raise _with_name(failure, seen.names) from failure
+
+
+class _CsvParser:
+    """Parses pieces of a CSV, the first of which has the names and shows the types."""
+
+    def __init__(self, first: bytes, delimiter: str, types: Types) -> None:
+        self._parse = csv.ParseOptions(delimiter=delimiter)
+        seen = csv.read_csv(pa.BufferReader(first), _all_of(first), self._parse).schema
+        steady = {field.name: _type_of(field, types) for field in seen}
+        self._convert = csv.ConvertOptions(column_types=steady, strings_can_be_null=True)
+        self.names, self.is_begun = seen.names, False
+
+    def __call__(self, piece: bytes) -> pa.Table:
+        """Parse one piece."""
+        read = _all_of(piece, self.names if self.is_begun else None)
+        return csv.read_csv(pa.BufferReader(piece), read, self._parse, self._convert)
+
+
+def _all_of(piece: bytes, names: list[str] | None = None) -> csv.ReadOptions:
+    """Options by which a piece is parsed at once, by this thread."""
+    return csv.ReadOptions(block_size=len(piece) + 1, use_threads=False, column_names=names)
 
 
 def _csv(name: str, reading: Reading, position: Position) -> Iterator[pa.RecordBatch]:
@@ -264,11 +336,27 @@ def _type_of(field: pa.Field, types: Types) -> pa.DataType:
     return pa.float64() if is_open else field.type
 
 
-def _ndjson(name: str, _: Reading, position: Position) -> Iterator[pa.RecordBatch]:
-    """Read one JSON object per line."""
-    with _bytes(name, position) as file:
-        found = json.open_json(pa.PythonFile(file, "r"), json.ReadOptions(block_size=PEEK))
-        yield from _counted(name, found, position)
+def _ndjson(name: str, reading: Reading, position: Position) -> Iterator[pa.RecordBatch]:
+    """Read one JSON object per line; fields that the first rows do not have are left out."""
+    with _opened(name, reading.live, position) as file:
+        lines, schema = _Lines(name, file, reading, position), None
+
+        def parse(piece: bytes) -> pa.Table:
+            read = json.ReadOptions(block_size=len(piece) + 1, use_threads=False)
+            known = json.ParseOptions(schema, unexpected_field_behavior="ignore")
+            return json.read_json(pa.BufferReader(piece), read, known if schema else None)
+
+        for piece in lines.pieces():
+            if schema is None:
+                seen = next(batch.schema for batch in lines.parsed(piece, parse))
+                kinds = (_type_of(field, reading.types) for field in seen)
+                schema = pa.schema(list(zip(seen.names, kinds, strict=True)))
+            yield from lines.parsed(piece, parse)
+
+
+def _is_stopped(reading: Reading) -> bool:
+    """Whether an input was left before its end."""
+    return reading.live is not None and reading.live.is_cut
 
 
 def _parquet(name: str, _: Reading, position: Position) -> Iterator[pa.RecordBatch]:
@@ -282,10 +370,11 @@ def _parquet(name: str, _: Reading, position: Position) -> Iterator[pa.RecordBat
             yield batch
 
 
-def _arrow(name: str, _: Reading, position: Position) -> Iterator[pa.RecordBatch]:
+def _arrow(name: str, reading: Reading, position: Position) -> Iterator[pa.RecordBatch]:
     """Read an Arrow IPC file, or a stream of the same."""
     if name == STANDARD_INPUT:
-        yield from ipc.open_stream(_bytes(name, position))
+        with _opened(name, reading.live, position) as stream:
+            yield from ipc.open_stream(stream)
         return
     before, size = position.done, Path(name).stat().st_size
     with open(name, "rb") as file:
