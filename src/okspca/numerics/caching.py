@@ -42,7 +42,7 @@ PREFIX = "okspca-kernels-"
 #: Permissions of a new cache, and those that let others write.
 PRIVATE, FOR_OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 #: Signs of code that becomes machine code, and of names that it takes from elsewhere.
-HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|overload|register_jitable)\b")
+HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|shared|overload|register_jitable)\b")
 IMPORTED = re.compile(rb"from \w+\.([\w.]+) import")
 
 

@@ -1,32 +1,26 @@
-"""Inner products whose additions the compiler may reorder, so that they use vector instructions.
+"""Inner products and norms of vectors and matrices, compiled.
 
-Like those of a linear-algebra library, their last digits may depend on the processor.  They serve
-norms, rotations and bounds; the recursions that carry a stream's state never use them.
+They use vector instructions in one fixed order (:mod:`okspca.numerics.ordered`), so that they round
+alike wherever they are called.
 """
 
 import numpy as np
 
 from okspca.numerics.arrays import Floats
-from okspca.numerics.compiled import compiled, reordered
+from okspca.numerics.compiled import compiled
+from okspca.numerics.ordered import ordered_inner, ordered_shifted_square
 
 
-@reordered
+@compiled
 def inner(a: Floats, b: Floats, start: int) -> float:
     """Inner product of two vectors over the coordinates from ``start`` on."""
-    total = 0.0
-    for j in range(start, a.shape[0]):
-        total += a[j] * b[j]
-    return total
+    return float(ordered_inner(a, b, start))
 
 
-@reordered
+@compiled
 def shifted_square(a: Floats, b: Floats, factor: float) -> float:
     """Squared Euclidean norm of ``a - factor b``."""
-    total = 0.0
-    for j in range(a.shape[0]):
-        difference = a[j] - factor * b[j]
-        total += difference * difference
-    return total
+    return float(ordered_shifted_square(a, b, -factor))
 
 
 @compiled

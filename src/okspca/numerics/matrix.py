@@ -1,0 +1,180 @@
+r"""Products of matrices on one thread, compiled.
+
+Linear-algebra libraries start threads of their own, one pool per library, and in the products of
+this package, which take microseconds, the pools cost more than they bring.  Here one thread does
+the work, always: so results do not depend on the number of cores, on settings of threads, or on
+which linear-algebra library is installed.
+
+``keep C + factor A B`` is computed in tiles (:mod:`okspca.numerics.tile`) from packed copies of A
+and B, which may have any strides.  Each number of ``A B`` is a sum in one order, which depends on
+the length of that sum alone::
+
+    sum over chunks of DEPTH terms (sum of the terms, one after the other)
+
+* Row i of ``A B`` has the same bits whatever other rows A has; likewise columns.
+* ``A^T A`` is exactly symmetric.
+* The error of a sum of n terms is at most ``gamma_n`` times the sum of their magnitudes, as for any
+  order of summation (Higham, *Accuracy and Stability of Numerical Algorithms*, chapter 3).
+
+Kernels call :func:`multiply_into`, :func:`mirror`, :func:`apply_into` and
+:func:`combine_into`; Python code may call
+:func:`product` and :func:`gram`.
+"""
+
+import numpy as np
+
+from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
+from okspca.numerics.ordered import ordered_inner
+from okspca.numerics.shared import (
+    matrix,
+    nothing,
+    number,
+    read_matrix,
+    read_row,
+    read_rows,
+    row,
+    shared,
+    truth,
+)
+from okspca.numerics.tile import HEIGHT, WIDTH, copy_columns, copy_rows, fill_tile
+
+#: Terms that are summed in registers; rows of A and columns of B whose copies stay in the caches.
+DEPTH, ROWS, COLUMNS = 256, 96, 512
+_MISFIT = "Matrices of such shapes cannot be multiplied."
+
+
+def product(A: Floats, B: Floats, out: Floats | None = None) -> Floats:
+    """``A @ B`` of matrices or vectors, as NumPy understands it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.arange(6.0).reshape(2, 3)
+    >>> product(A, A.T)
+    array([[ 5., 14.],
+           [14., 50.]])
+    >>> product(A, np.ones(3))
+    array([ 3., 12.])
+    """
+    left, right = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
+    shape = left.shape[:-1] + right.shape[1:]
+    left = left[np.newaxis] if left.ndim == 1 else left
+    right = right[:, np.newaxis] if right.ndim == 1 else right
+    found = np.empty((left.shape[0], right.shape[1])) if out is None else out
+    multiply_into(left, right, found, 1.0, 0.0, False)
+    return found.reshape(shape)
+
+
+def gram(A: Floats) -> Floats:
+    """``A^T A``, exactly symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gram(np.array([[1.0, 2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    found = np.empty((A.shape[1], A.shape[1]))
+    multiply_into(A.T, A, found, 1.0, 0.0, True)
+    mirror(found)
+    return found
+
+
+def _plain_multiply(
+    A: Floats, B: Floats, out: Floats, factor: float, keep: float, lower: bool
+) -> None:
+    """Do as :func:`multiply_into`, up to rounding, where compilation is switched off."""
+    kept = keep * out if keep != 0.0 else 0.0
+    out[...] = kept + factor * np.matmul(A, B)
+
+
+@shared(nothing, read_matrix, read_matrix, matrix, number, number, truth, plain=_plain_multiply)
+def multiply_into(
+    A: Floats, B: Floats, out: Floats, factor: float, keep: float, lower: bool
+) -> None:
+    """Replace ``out`` by ``keep * out + factor * A @ B``; it must not overlap the others.
+
+    With ``lower``, only what is on and below the diagonal has a meaning afterwards.
+    """
+    (m, k), n = A.shape, B.shape[1]
+    if B.shape[0] != k or out.shape != (m, n):
+        raise ValueError(_MISFIT)
+    if (keep != 0.0 and keep != 1.0) or k == 0:
+        for i in range(m):
+            for j in range(n):
+                out[i, j] = keep * out[i, j] if keep != 0.0 else 0.0
+    most = min(k, DEPTH)
+    packed_A = np.empty((min(m, ROWS) + HEIGHT) * most)
+    packed_B = np.empty((min(n, COLUMNS) + WIDTH) * most)
+    edge = np.empty((HEIGHT, WIDTH))
+    for j in range(0, n, COLUMNS):
+        width = min(COLUMNS, n - j)
+        for p in range(0, k, DEPTH):
+            depth, adds = min(DEPTH, k - p), p > 0 or keep != 0.0
+            for b in range(0, width, WIDTH):
+                copy_columns(B, (j + b, p), (min(WIDTH, width - b), depth), packed_B, b * depth)
+            # Where only the lower triangle is wanted, blocks above the diagonal are left out.
+            for i in range(j if lower else 0, m, ROWS):
+                height = min(ROWS, m - i)
+                for a in range(0, height, HEIGHT):
+                    copy_rows(A, (i + a, p), (min(HEIGHT, height - a), depth), packed_A, a * depth)
+                block = i, j, height, width, depth
+                _fill_block((packed_A, packed_B, edge), out, block, (adds, lower), factor)
+
+
+@compiled
+def _fill_block(
+    packed: tuple[Floats, Floats, Floats],
+    out: Floats,
+    block: tuple[int, int, int, int, int],
+    ways: tuple[bool, bool],
+    factor: float,
+) -> None:
+    """Put the product of packed blocks into a block of the result, or add it there."""
+    A, B, edge = packed
+    i0, j0, height, width, depth = block
+    (adds, lower), (row, step) = ways, out.strides
+    for j in range(0, width, WIDTH):
+        for i in range(0, height, HEIGHT):
+            if lower and j0 + j >= i0 + i + HEIGHT:
+                continue
+            a, b, c = i * depth, j * depth, (i0 + i) * row + (j0 + j) * step
+            if i + HEIGHT <= height and j + WIDTH <= width and step == 8:
+                fill_tile(A, B, out, (a, b, c), (row, depth), adds, factor)
+                continue
+            fill_tile(A, B, edge, (a, b, 0), (WIDTH * 8, depth), False, factor)
+            for r in range(min(HEIGHT, height - i)):
+                for s in range(min(WIDTH, width - j)):
+                    before = out[i0 + i + r, j0 + j + s] if adds else 0.0
+                    out[i0 + i + r, j0 + j + s] = before + edge[r, s]
+
+
+@shared(nothing, matrix)
+def mirror(A: Floats) -> None:
+    """Copy what is below the diagonal of a square matrix to above it."""
+    for i in range(A.shape[0]):
+        for j in range(i):
+            A[j, i] = A[i, j]
+
+
+@shared(nothing, read_rows, read_row, row)
+def apply_into(A: Floats, x: Floats, out: Floats) -> None:
+    """Replace ``out`` by ``A @ x``; each number is an inner product of two vectors in C order."""
+    if A.shape != (out.size, x.size):
+        raise ValueError(_MISFIT)
+    for i in range(A.shape[0]):
+        out[i] = ordered_inner(A[i], x, 0)
+
+
+@shared(nothing, read_row, read_rows, row)
+def combine_into(x: Floats, A: Floats, out: Floats) -> None:
+    """Replace ``out`` by ``x @ A``, adding one row of A after the other, all in C order."""
+    if A.shape != (x.size, out.size):
+        raise ValueError(_MISFIT)
+    for j in range(out.size):
+        out[j] = 0.0
+    for i in range(A.shape[0]):
+        for j in range(out.size):
+            out[j] += x[i] * A[i, j]
