@@ -7,6 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from okspca.diagnostics.certificate import Certificate
+from okspca.diagnostics.shown import html_table, safely
 from okspca.numerics.arrays import Floats, frozen
 from okspca.numerics.subspace import aligned, principal_angles, projector_distance
 
@@ -29,6 +30,8 @@ class Status(Enum):
         return f"{self.name.lower()}: {self.value}"
 
 
+#: Singular values that are shown where there is little room.
+MOST_VALUES = 8
 _VALID = Status.VALID  # looked up once: members of an enumeration are slow to reach
 
 
@@ -147,6 +150,23 @@ class Basis(NamedTuple):
             f"Basis(rank {self.rank} in {self.vectors.shape[0]} features, "
             f"built at {self.built_at}, age {self.age}, {self.status.name.lower()}: {proof})"
         )
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        return safely(lambda: html_table("Basis", ("what", "value"), self._told()), self)
+
+    def _told(self) -> list[tuple[str, str]]:
+        """What there is to say, without the vectors."""
+        values = ", ".join(f"{value:.4g}" for value in self.singular_values[:MOST_VALUES])
+        more = ", ..." if self.rank > MOST_VALUES else ""
+        proof = "nothing to certify" if self.certificate is None else str(self.certificate)
+        return [
+            ("rank", f"{self.rank} in {self.vectors.shape[0]} features"),
+            ("built at row", f"{self.built_at:,}, {self.age:,} rows ago"),
+            ("status", str(self.status)),
+            ("singular values", f"{values}{more}" or "none"),
+            ("certificate", proof),
+        ]
 
     @property
     def rank(self) -> int:

@@ -38,6 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from okspca.diagnostics.shown import html_table, safely
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.products import gram, row_products
@@ -101,6 +102,28 @@ class Certificate(NamedTuple):
             return f"{captured}; nothing is proven about the angle to the exact subspace"
         angle = Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(self.angle_upper)
         return f"{captured}; at most {angle:g} degrees from the exact subspace of the stored moment"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        return safely(lambda: html_table("Certificate", ("proven", "value"), self._told()), self)
+
+    def _told(self) -> list[tuple[str, str]]:
+        """Every bound, rounded to its safe side; what is not proven says so."""
+        share = Context(prec=9, rounding=ROUND_FLOOR).create_decimal_from_float(self.rho_lower)
+        return [
+            ("share of the best objective", f"at least {share}"),
+            ("gap after the rank", _bound("at least", self.gap_lower, ROUND_FLOOR)),
+            ("projector distance", _bound("at most", self.distance_upper)),
+            ("degrees to the exact subspace", _bound("at most", self.angle_upper)),
+            ("residual", _bound("at most", self.residual)),
+        ]
+
+
+def _bound(words: str, value: float | None, rounding: str = ROUND_CEILING) -> str:
+    """A bound with two digits, rounded to its safe side."""
+    if value is None:
+        return "not proven"
+    return f"{words} {Context(prec=2, rounding=rounding).create_decimal_from_float(value):g}"
 
 
 def certify(

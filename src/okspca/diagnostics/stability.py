@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtri
 
+from okspca.diagnostics.shown import html_table, safely
 from okspca.errors import NotReadyError
 from okspca.moments import GroupArrays
 from okspca.numerics.arrays import Floats, unit_scaled
@@ -109,6 +110,20 @@ class Stability:
             f"({self.level:.0%} interval {low:.2g} to {high:.2g})."
         )
         return f"{error}\n{self._advice()}"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks: each angle with its interval."""
+        title = f"Stability after {self.n_samples_seen:,} rows"
+        header = ("direction", "degrees to the population's", f"{self.level:.0%} interval")
+        return safely(lambda: html_table(title, header, self._told(), str(self)), self)
+
+    def _told(self) -> list[tuple[str, str, str]]:
+        """One line for each principal angle, largest first."""
+        pairs = zip(self.angles, self.angle_intervals, strict=True)
+        return [
+            (str(number), f"{angle:.2g}", f"{low:.2g} to {high:.2g}")
+            for number, (angle, (low, high)) in enumerate(pairs, 1)
+        ]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the angles with their intervals and the agreement by rank; needs matplotlib.

@@ -7,7 +7,8 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from okspca.estimators.answering import Answering, check_embeds
+from okspca.estimators.answering import check_embeds
+from okspca.estimators.explaining import Explaining
 from okspca.estimators.learning import Learning
 from okspca.estimators.merging import merged_record
 from okspca.estimators.presets import AUTO
@@ -22,7 +23,7 @@ from okspca.standardize import Standardizer
 
 class OKSPCA(
     Learning,
-    Answering,
+    Explaining,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

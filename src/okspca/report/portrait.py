@@ -20,6 +20,7 @@ from okspca.numerics.leading import by_svd
 from okspca.pipeline import PipelineState
 from okspca.report.input_shares import relevance
 from okspca.report.pictures import draw_embedding, draw_quality, draw_relevance, draw_spectrum
+from okspca.report.second_axis import second_axis
 from okspca.state.streams import StreamRecord
 
 DRAWN_ROWS, RELEVANCE_ROWS = 3000, 2000
@@ -92,7 +93,8 @@ def _embedding(portrait: Portrait) -> Figure | None:
     if not len(X):
         return None
     Z = np.asarray(portrait.model.transform(X))
-    return draw_embedding(Z, y, portrait.target, classes=portrait.classes)
+    second = second_axis(portrait.model, X, Z)
+    return draw_embedding(Z, y, portrait.target, classes=portrait.classes, second=second)
 
 
 def _spectrum_picture(portrait: Portrait) -> Figure:

@@ -76,6 +76,11 @@ def _objective(axes: Axes, rows: Floats, objective: Floats, rank: Floats) -> Non
 def _proven(axes: Axes, rows: Floats, rho: Floats) -> None:
     """Draw how much of the best objective may be missing at most."""
     missing = np.maximum(1.0 - rho, SMALLEST)
+    if np.isnan(missing).all():
+        # A logarithmic axis without a number cannot be drawn.
+        axes.text(0.5, 0.5, "nothing to certify", ha="center", transform=axes.transAxes)
+        axes.set_yticks([])
+        return
     axes.plot(rows, missing, "o-", color=OURS, ms=3.5, lw=1.5)
     axes.set_yscale("log")
     axes.set_ylim(SMALLEST / 2.0, 2.0)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from okspca.numerics.arrays import Floats
-from okspca.report.pictures.style import OURS, SHADES, note, quiet, shortened
+from okspca.report.pictures.style import OURS, SHADES, component_names, note, quiet, shortened
 
 MOST_INPUTS = 20
 MOST_BARS = 3
@@ -38,7 +38,7 @@ def _bars(shown: Floats, labels: list[str], numbers: NDArray[np.intp], height: f
     panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
     for axes, values, number in zip(panels, shown, numbers, strict=True):
         axes.barh(range(len(labels)), values, color=OURS, height=0.65)
-        axes.set_xlabel(f"component {number + 1}")
+        axes.set_xlabel(component_names(number + 1)[-1])
         axes.set_xlim(left=0.0)
         axes.grid(axis="x", alpha=0.25)
         quiet(axes)
@@ -53,8 +53,8 @@ def _shades(shown: Floats, labels: list[str], numbers: NDArray[np.intp], height:
     axes = figure.subplots()
     field = axes.imshow(shown.T, cmap=SHADES, vmin=0.0, aspect="auto")
     axes.set_yticks(range(len(labels)), labels)
-    axes.set_xticks(range(len(numbers)), [str(number + 1) for number in numbers])
-    axes.set_xlabel("component")
+    names = [component_names(number + 1)[-1] for number in numbers]
+    axes.set_xticks(range(len(numbers)), names, rotation=90)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     figure.colorbar(field, ax=axes).outline.set_visible(False)

@@ -17,6 +17,17 @@ SHADES = "cividis"
 DPI = 120
 
 
+def component_names(n: int) -> list[str]:
+    """Components by the names that `transform` and files give their columns.
+
+    Examples
+    --------
+    >>> component_names(2)
+    ['okspca0', 'okspca1']
+    """
+    return [f"okspca{number}" for number in range(n)]
+
+
 def quiet(axes: Axes) -> None:
     """Keep only the lines that carry a scale, in a quiet colour."""
     axes.spines[["top", "right"]].set_visible(False)
