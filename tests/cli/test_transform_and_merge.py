@@ -32,6 +32,8 @@ def folder(tmp_path: Path) -> Path:
             "y",
             "--random-features",
             "8",
+            "--relevance",
+            "none",
             "--quiet",
         )
         assert run(*fit, "--out", tmp_path / name).exit_code == 0
@@ -73,7 +75,7 @@ def test_models_of_parts_are_pooled(folder: Path) -> None:
     embed = ("transform", folder / "both", folder / "all.csv", "--out", folder / "z.csv")
     assert run(*embed).exit_code == 0
     again = ("fit", folder / "one.csv", "--target", "y", "--random-features", "8", "--resume")
-    assert "other inputs" in run(*again, "--out", folder / "both").stderr
+    assert "merged from several models" in run(*again, "--out", folder / "both").stderr
 
 
 def test_what_cannot_be_done_is_one_sentence(folder: Path) -> None:

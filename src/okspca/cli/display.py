@@ -40,6 +40,11 @@ class Progress:
         """Learning starts; ``position`` says how far reading is."""
         self._position, self._rows_before = position, rows_before
 
+    def tell(self, told: str, **event: str) -> None:
+        """Say how something was decided, before learning starts."""
+        if not self._quiet:
+            say(json.dumps({**event, "told": told}) if self._as_json else told)
+
     def show(self, rows: int, numbers: Numbers) -> None:
         """Show the state, unless that was done just now."""
         now = time.monotonic()
@@ -68,6 +73,7 @@ class Progress:
             say(json.dumps({"event": "done", "out": str(out), **told}))
             return
         say(fitted_line(told, 10_000))
+        say(f"Target used: {told['target']}.")
         if not is_null(out):
             say(f"The model is in {out}; see it with: okspca inspect {out}")
 

@@ -2,12 +2,13 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from okspca.cli.display import Progress
 from okspca.cli.interruption import Interruption
+from okspca.cli.model_options import with_model_options
 from okspca.cli.options import Debug, Delimiter, Force, Format, Quiet
 from okspca.cli.stopping import WRONG_COMMAND, one_sentence, stop
 
@@ -26,10 +27,11 @@ def _rows_or_seconds(value: str | None) -> tuple[int, float]:
     return (0, float(amount)) if value.endswith("s") else (int(amount), 0.0)
 
 
+@with_model_options
 def fit(
     inputs: Annotated[list[str], typer.Argument(help="Files, a Parquet folder, or - for stdin.")],
-    target: Annotated[str, typer.Option(help="Name of the target column.")],
     out: Annotated[Path, typer.Option(help="Where to write the model.")],
+    target: Annotated[str | None, typer.Option(help="Name of the target column.")] = None,
     columns: Annotated[
         list[str] | None, typer.Option(help="An input column; repeat it. All by default.")
     ] = None,
@@ -39,23 +41,15 @@ def fit(
     file_format: Format = None,
     delimiter: Delimiter = None,
     one_hot: Annotated[
-        int,
+        int | None,
         typer.Option(min=0, help="Make at most so many indicator columns of each text column."),
-    ] = 0,
+    ] = None,
     dates: Annotated[
         bool, typer.Option("--dates", help="Take dates and times as days since 1970.")
     ] = False,
-    task: Annotated[str, typer.Option(help="auto, classification or regression.")] = "auto",
-    components: Annotated[int, typer.Option(min=1, help="Columns of the embedding.")] = 2,
-    random_features: Annotated[int, typer.Option(min=1, help="Features of the inputs.")] = 256,
-    bandwidth: Annotated[
-        str, typer.Option(help="Of the input kernel: sqrt-dim, median or a number.")
-    ] = "sqrt-dim",
-    solver: Annotated[str, typer.Option(help="How a basis is supplied.")] = "exact",
-    forget: Annotated[float, typer.Option(help="Factor by which the past fades per row.")] = 1.0,
-    stability: Annotated[int, typer.Option(help="Sub-moments for an error estimate, or 0.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the features.")] = 0,
-    missing: Annotated[str, typer.Option(help="raise, skip or impute.")] = "raise",
+    missing: Annotated[
+        str | None, typer.Option(help="raise, skip or impute.", show_default="raise")
+    ] = None,
     evaluate: Annotated[
         bool,
         typer.Option("--evaluate", help="Predict each block before learning it; show the score."),
@@ -63,7 +57,9 @@ def fit(
     checkpoint_every: Annotated[
         str | None, typer.Option(metavar="ROWS|SECONDSs", help="Save on the way, as 100000 or 30s.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from --out.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from --out, with its settings.")
+    ] = False,
     replayed: Annotated[
         bool | None,
         typer.Option(
@@ -82,29 +78,24 @@ def fit(
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Progress as JSON lines.")] = False,
     debug: Debug = False,
+    *,
+    given: dict[str, Any],
 ) -> None:
-    """Learn from a CSV, Parquet, NDJSON or Arrow file or a pipe, and write the model."""
+    """Learn from a CSV, Parquet, NDJSON or Arrow file or a pipe, and write the model.
+
+    With --resume, all that is not given is as it was when --out was written.
+    """
     every = _rows_or_seconds(checkpoint_every)
     try:
         import_module("pyarrow")
     except ImportError:
         stop("Reading files needs pyarrow: pip install 'okspca[files]'")
-    parameters = {
-        "n_components": components,
-        "n_random_features": random_features,
-        "task": task,
-        "bandwidth": _number_or_word(bandwidth),
-        "solver": solver,
-        "forgetting": forget,
-        "stability": stability,
-        "random_state": seed,
-    }
     progress, interruption = Progress(quiet=quiet, as_json=as_json), Interruption()
     try:
         with one_sentence(debug):
             run = import_module("okspca.cli.fit_run").FitRun(out, progress, interruption)
             with one_sentence(debug, WRONG_COMMAND):
-                run.start(parameters, missing, evaluate=evaluate, force=force)
+                run.start(given, missing, evaluate=evaluate, force=force, resume=resume)
             run.check_place(inputs)
             if resume:
                 run.resume()
@@ -115,11 +106,3 @@ def fit(
     finally:
         progress.close()
         interruption.restore()
-
-
-def _number_or_word(text: str) -> float | str:
-    """Read a number where it is one."""
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -13,17 +13,21 @@ import pyarrow as pa
 from okspca.cli.display import Progress
 from okspca.cli.interruption import Interruption
 from okspca.cli.options import REMEDY
+from okspca.cli.resuming import check_reading, check_settings
 from okspca.cli.stopping import stop
 from okspca.errors import DataError, StateError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import n_input_features
+from okspca.estimators.data import CLASSIFICATION
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.saving import load_model, save_model
 from okspca.files import fitting, readers
 from okspca.files.columns import CATEGORY_ROWS, chosen_columns, encodings_of, input_names, is_text
+from okspca.files.fit_options import DEFAULTS
 from okspca.files.live import Live, is_pipe
 from okspca.files.reading_ahead import Nothing, read_ahead, read_as_it_comes
 from okspca.files.standing import numbers_of
+from okspca.files.target_kind import check_whole, decided
 from okspca.outputs import STANDARD, is_null
 from okspca.state.evaluations import Evaluation
 from okspca.state.files import MODEL, check_place
@@ -51,15 +55,23 @@ class FitRun:
         self.saved_at = self.learned_at = time.monotonic()
         #: What went wrong while rows that cannot be read again were still to be learned.
         self.failure: Exception | None = None
+        self.given: dict[str, Any] = {}
 
     def start(
-        self, parameters: dict[str, Any], missing: str, *, evaluate: bool, force: bool = False
+        self,
+        given: dict[str, Any],
+        missing: str | None,
+        *,
+        evaluate: bool,
+        force: bool = False,
+        resume: bool = False,
     ) -> None:
         """Make the model; what is wrong here is wrong on the command line."""
-        self.model, self.missing, self.evaluate = OKSPCA(**parameters), missing, evaluate
-        self.force = force
-        check_parameters(self.model)
-        if missing not in MISSING:
+        self.given, self.model = given, OKSPCA(**{**DEFAULTS, **given})
+        self.missing, self.evaluate, self.force = missing, evaluate, force
+        if not (resume and self.out.exists()):
+            check_parameters(self.model)
+        if missing not in (None, *MISSING):
             _refuse(f"--missing {missing} is not known; give raise, skip or impute.")
         if str(self.out) == STANDARD:
             _refuse("A model cannot be written to standard output; name a file with --out.")
@@ -80,9 +92,9 @@ class FitRun:
         model, self.record = load_model(OKSPCA, self.out)
         if self.record is None:
             _refuse(f"{self.out} was not written by `okspca fit`; it cannot be resumed.")
-        if model.get_params() != self.model.get_params():
-            _refuse(f"{self.out} was fitted with other options; resume with the same.")
+        check_settings(self.out, model, self.given)
         self.model, self.saved_rows = model, self.record.rows_read
+        self.evaluate = self.evaluate or self.record.evaluation is not None
 
     def wait_for_rows(
         self, *, follow: bool = False, idle_timeout: float | None = None, replayed: bool | None
@@ -106,9 +118,12 @@ class FitRun:
             )
         self.skipped_first = replayed is not False or not from_pipe
 
-    def open(self, file_format: str | None, delimiter: str | None, target: str) -> None:
+    def open(self, file_format: str | None, delimiter: str | None, target: str | None) -> None:
         """Open the inputs, and read as many rows as it takes to know their columns."""
-        self.target = target
+        if target is None and self.record is None:
+            _refuse("Name the target column with --target.")
+        self.target = target or self.record.target  # type: ignore[union-attr]
+        target = self.target
         types = {target: pa.float64() if self.model.task == "regression" else None}
         reading = readers.Reading(file_format, types, delimiter, self.live)
         self.position = readers.Position(self.inputs)
@@ -138,21 +153,40 @@ class FitRun:
             self.first.append(batch)
         return any(batch.num_rows for batch in self.first)
 
-    def choose(self, columns: list[str] | None, drop: list[str], one_hot: int, dates: bool) -> None:
+    def choose(
+        self, columns: list[str] | None, drop: list[str], one_hot: int | None, dates: bool
+    ) -> None:
         """Choose the columns and what they become, and compare that with the checkpoint."""
+        before = self.record
+        if before is not None and columns is None and self.target == before.target:
+            columns = list(before.columns)
         names = chosen_columns(self.first[0].schema.names, self.target, columns, drop)
         self.names = [*names, self.target]
         if one_hot and any(is_text(self.first[0].schema.field(name).type) for name in names):
             self._read_first(CATEGORY_ROWS)
         first = pa.Table.from_batches([self._selected(batch) for batch in self.first])
-        encodings = encodings_of(first, names, one_hot, dates)
-        fresh = StreamRecord(self.inputs, self.target, names, self.missing, encodings=encodings)
+        if before is not None and one_hot is None:
+            encodings = before.encodings
+        else:
+            dates = dates or (before is not None and before.has_dates)
+            encodings = encodings_of(first, names, one_hot or 0, dates)
+        missing = self.missing or (MISSING[0] if before is None else before.missing)
+        fresh = StreamRecord(self.inputs, self.target, names, missing, encodings=encodings)
         if self.evaluate:
             sizes = n_input_features(self.model), len(input_names(names, encodings))
             fresh = fresh._replace(evaluation=Evaluation.start(*sizes))
-        self.record = self.record or fresh
-        if not self.record.reads_as(fresh):
-            _refuse(f"{self.out} was fitted to other inputs, columns or options; give the same.")
+        if before is None:
+            self._decide(first.column(self.target).slice(0, CATEGORY_ROWS))
+        else:
+            check_reading(self.out, before, fresh)
+        self.record = before or fresh
+
+    def _decide(self, target: pa.ChunkedArray) -> None:
+        """Take the target for labels or quantities, unless that was said, and tell."""
+        decision = decided(target, self.target) if self.model.task == "auto" else None
+        if decision is not None:
+            self.model.task = decision.task
+            self.progress.tell(decision.told, event="target", task=decision.task)
 
     def learn(self, every: tuple[int, float]) -> None:
         """Learn block by block, with checkpoints, and write the model."""
@@ -226,10 +260,14 @@ class FitRun:
             yield from read_ahead(read, lambda: self.interruption.wanted)
             return
         live, start = self.live, record.rows_read if self.skipped_first else 0
+        row = record.rows_read
         with closing(read_as_it_comes(selected, depth=AHEAD, release=live.stop.request)) as coming:
             for table in fitting.blocks_as_they_come(coming, start, lambda: live.is_cut):
-                is_block = not isinstance(table, Nothing)
-                yield fitting.block_of(table, record) if is_block else table
+                if isinstance(table, Nothing):
+                    yield table
+                    continue
+                yield self._block_of(table, record, row)
+                row += table.num_rows
 
     def _save_the_rest(self, failure: BaseException) -> None:
         """Save the rows since the last checkpoint, and note that with what ends the run."""
@@ -249,8 +287,17 @@ class FitRun:
         self, record: StreamRecord, selected: Iterator[pa.RecordBatch]
     ) -> Iterator[fitting.Block]:
         """Rows as numbers, block by block; runs in the reading thread."""
-        for table in fitting.blocks(selected, record.rows_read):
-            yield fitting.block_of(table, record)
+        row = record.rows_read
+        for table in fitting.blocks(selected, row):
+            yield self._block_of(table, record, row)
+            row += table.num_rows
+
+    def _block_of(self, table: pa.Table, record: StreamRecord, row: int) -> fitting.Block:
+        """Rows as numbers, after so many; labels that turn out to be quantities are refused."""
+        block = fitting.block_of(table, record)
+        if self.model.task == CLASSIFICATION and "task" not in self.given:
+            check_whole(block.y, self.target, row)
+        return block
 
     def _selected(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The chosen columns of a batch, which every input must have."""

@@ -18,7 +18,11 @@ def merge(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Merge models with the same options that were fitted to different rows."""
+    """Merge models with the same options that were fitted to different rows.
+
+    They must have been fitted with --relevance none: a model that learns which inputs matter draws
+    features of its own.
+    """
     if len(models) < 2:
         stop("Give at least two models to merge.", WRONG_COMMAND)
     if str(out) == STANDARD:

@@ -16,6 +16,8 @@ from okspca.numerics.scalars import plain
 from okspca.numerics.sparse import canonical, fault
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
+#: So many different whole numbers may be labels; more are taken for quantities where both can be.
+MOST_LABELS = 30
 
 
 class Labels(NamedTuple):
@@ -172,6 +174,19 @@ def task_of(y: Any) -> str:
     if array.dtype.kind == "O":
         _refuse_hidden_floats(array)
     return REGRESSION if array.dtype.kind == "f" else CLASSIFICATION
+
+
+def look_like_labels(values: Floats) -> bool:
+    """Whether numbers may be labels: few different whole ones, each twice or more on average.
+
+    Examples
+    --------
+    >>> look_like_labels(np.array([1.0, 2.0, 1.0, 2.0])), look_like_labels(np.array([1.0, 2.0]))
+    (True, False)
+    """
+    if not values.size or (values != np.rint(values)).any():
+        return False
+    return len(np.unique(values)) <= min(MOST_LABELS, values.size // 2)
 
 
 def _refuse_hidden_floats(array: NDArray[Any]) -> None:

@@ -120,7 +120,8 @@ def _check_objective(model: Any) -> None:
         return
     solver = model.solver
     solved = solver in ("exact", "exact-snapshot") if isinstance(solver, str) else False
-    if not (solved or isinstance(solver, Exact | ExactSnapshot)):
+    is_known = isinstance(solver, Service) or solver in BY_NAME
+    if is_known and not (solved or isinstance(solver, Exact | ExactSnapshot)):
         means = "'exact' where objective='whitened'"
         if model.objective == AUTO:
             means = "'exact', or preset='paper', since preset='predictive' is served by it alone"

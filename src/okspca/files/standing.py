@@ -5,6 +5,7 @@ from typing import Any
 from okspca.errors import NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
+from okspca.estimators.presets import target_in_words
 from okspca.files.evaluating import scores
 from okspca.state.streams import StreamRecord
 
@@ -18,6 +19,7 @@ def numbers_of(model: OKSPCA, record: StreamRecord, *, with_error_bar: bool) -> 
         "rows_read": record.rows_read,
         "rows_skipped": record.rows_skipped,
         "values_imputed": record.values_imputed,
+        "target": target_in_words(model),
         "rank": basis.rank,
         "rho_lower": None if proof is None else proof.rho_lower,
         "objective": float((basis.singular_values**2).sum()),

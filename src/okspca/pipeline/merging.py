@@ -38,7 +38,10 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
         message = "A tracking solver follows one stream and cannot be merged; use solver='exact'."
         raise MergeError(message)
     if not mine.input_map.equals(theirs.input_map):
-        message = "The input maps differ; merge models made with the same random_state or maps."
+        message = (
+            "The input maps differ; merge models made with the same random_state or maps, and "
+            "with relevance=None (okspca fit --relevance none), which draws no map anew."
+        )
         raise MergeError(message)
     for name in ("input_standardizer", "target_standardizer"):
         if type(getattr(mine, name)) is not type(getattr(theirs, name)):

@@ -8,6 +8,7 @@ from typing import Any
 
 from okspca.diagnostics.stability_picture import draw as draw_stability
 from okspca.errors import RankWarning
+from okspca.files.fit_options import OPTIONS, words_of
 from okspca.files.samples import Sample, profile, target_profile
 from okspca.report.inspection import inspect
 from okspca.report.page import Code, Part, Picture, Section, page
@@ -35,17 +36,6 @@ MISSING_WORDS = {
     "raise": "stop the run",
     "skip": "their rows are left out",
     "impute": "filled in with the mean so far",
-}
-#: Options of `okspca fit` that stand for parameters, with what they are when not given.
-OPTIONS: dict[str, tuple[str, Any]] = {
-    "n_components": ("--components", 2),
-    "n_random_features": ("--random-features", 256),
-    "task": ("--task", "auto"),
-    "bandwidth": ("--bandwidth", "sqrt-dim"),
-    "solver": ("--solver", "exact"),
-    "forgetting": ("--forget", 1.0),
-    "stability": ("--stability", 0),
-    "random_state": ("--seed", 0),
 }
 
 
@@ -189,10 +179,9 @@ def fit_command(portrait: Portrait) -> str:
     words += ["--out", portrait.path.name]
     for name in record.columns:
         words += ["--columns", name]
-    for name, (option, default) in OPTIONS.items():
+    for name, option in OPTIONS.items():
         value = portrait.model.get_params()[name]
-        if value != default:
-            words += [option, str(value)]
+        words += words_of(name, value) if value != option.default else []
     words += ["--missing", record.missing] if record.missing != "raise" else []
     caps = [len(e.categories) for e in record.encodings if e.kind == ONE_HOT]
     words += ["--one-hot", str(max(caps))] if caps else []

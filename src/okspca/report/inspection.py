@@ -8,6 +8,7 @@ from okspca.basis import Basis
 from okspca.errors import NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.learned import Record
+from okspca.estimators.presets import target_in_words
 from okspca.estimators.saving import load_model
 from okspca.files.evaluating import scores
 from okspca.state.container import VERSION, unpack
@@ -29,6 +30,7 @@ def inspect(path: Path) -> dict[str, Any]:
             name: value if isinstance(value, bool | int | float | str | None) else repr(value)
             for name, value in model.get_params(deep=False).items()
         },
+        "aims_at": target_in_words(model),
         "rows": 0,
     }
     if model.learned is not None:
@@ -122,6 +124,7 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if "task" in told:
         found += [("inputs", _inputs(told)), ("target", _target(told))]
+    found += [("aims at", told["aims_at"])] if "aims_at" in told else []
     parameters = told["parameters"]
     chosen = ("solver", "kernel", "bandwidth", "standardize", "forgetting", "random_state")
     settings = [f"{name}={parameters[name]!r}" for name in chosen if name in parameters]

@@ -96,6 +96,11 @@ class StreamRecord(NamedTuple):
     evaluation: Evaluation | None = None
     offsets: tuple[tuple[str, int, int], ...] = ()
 
+    @property
+    def has_dates(self) -> bool:
+        """Whether a column holds dates or times."""
+        return any(encoding.kind == DATE for encoding in self.encodings)
+
     def reads_as(self, other: "StreamRecord") -> bool:
         """Whether another run reads the same columns of the same inputs in the same way."""
         same = ("inputs", "target", "columns", "missing", "encodings")
