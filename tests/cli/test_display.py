@@ -34,7 +34,8 @@ def test_the_line_fits(width: int) -> None:
 def test_everything_is_told_where_there_is_room() -> None:
     assert fitted_line(TOLD, 200) == (
         "1,234,567 rows, 12 skipped, 34 values filled in, 98,765 rows/s, 1:02:05 left, rank 2, "
-        "rho at least 0.999999, objective 0.00123, error 2.9° (2.3–3.5°), R² 0.812 (inputs 0.500)"
+        "solved to 0.999999 of the optimum, objective 0.00123, error 2.9° (2.3–3.5°), "
+        "R² 0.812 (inputs 0.500)"
     )
     assert "98,765 rows/s, 1:02:05 left" in fitted_line(TOLD, 80)
 
@@ -67,3 +68,11 @@ def test_no_live_line_where_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> N
     progress = Progress(quiet=False, as_json=False)
     progress.show(1, lambda _: pytest.fail("numbers were asked for"))
     assert said.getvalue() == ""
+
+
+def test_the_verdict_comes_first(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = TOLD | {"verdict": "The reduction helps.", "target": "Target used: the paper's target."}
+    Progress(quiet=False, as_json=False).finish(9, lambda _: dict(told), tmp_path / "m")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["The reduction helps.", "Target used: the paper's target."]
+    assert lines[2].startswith("1,234,567 rows")

@@ -24,9 +24,9 @@ from okspca.cli.display import Progress
 from okspca.cli.interruption import Interruption
 from okspca.errors import DataError
 from okspca.estimators.saving import load_model
-from okspca.files.evaluating import RIDGE
 from okspca.files.fitting import BLOCK, block_end, blocks
 from okspca.files.fitting import SMALL as SMALL_BLOCK
+from okspca.files.readouts import RIDGES
 
 N = 2 * BLOCK + 300
 SMALL = ("--random-features", "16", "--components", "1", "--preset", "paper")
@@ -406,8 +406,8 @@ def test_the_running_score_is_that_of_a_plain_ridge_regression(
             past = [np.concatenate(part) for part in zip(*seen, strict=True)]
             U = model.components_.T
             guesses = [
-                ridge(past[0] @ U, past[2], Phi @ U),
-                ridge(past[1], past[2], S),
+                ridge(past[0], U, past[2], Phi),
+                ridge(past[1], np.eye(3), past[2], S),
                 np.full(len(S), past[2].mean()),
             ]
             losses += [((guess - y[some]) ** 2).sum() for guess in guesses]
@@ -420,12 +420,18 @@ def test_the_running_score_is_that_of_a_plain_ridge_regression(
     np.testing.assert_allclose(told["inputs"], 1.0 - losses[1] / losses[2], rtol=1e-9)
 
 
-def ridge(F: Any, t: Any, F_new: Any) -> Any:
-    """Ridge regression by its normal equations, the constant left as it is."""
-    centred = F - F.mean(axis=0)
-    gram = centred.T @ centred
-    penalty = RIDGE * np.trace(gram) / len(gram)
-    slopes = np.linalg.solve(gram + penalty * np.eye(len(gram)), centred.T @ (t - t.mean()))
+def ridge(F: Any, W: Any, t: Any, F_new: Any) -> Any:
+    """Ridge regression within columns W, its penalty by cross-validation from the hat matrix."""
+    centred, response = F - F.mean(axis=0), t - t.mean()
+    gram, n = centred.T @ centred, len(t)
+    errors = []
+    for penalty in (each * np.trace(gram) / len(gram) for each in RIDGES):
+        inverse = np.linalg.inv(gram + penalty * np.eye(len(gram)))
+        left = response - centred @ (inverse @ (centred.T @ response))
+        errors.append((left @ left / (1.0 - (1.0 + np.trace(inverse @ gram)) / n) ** 2, penalty))
+    penalty = min(errors)[1]
+    metric = W.T @ gram @ W + penalty * W.T @ W
+    slopes = W @ np.linalg.solve(metric, W.T @ (centred.T @ response))
     return t.mean() + (F_new - F.mean(axis=0)) @ slopes
 
 
@@ -434,6 +440,35 @@ def test_classes_are_scored_by_the_share_that_is_right(folder: Path, tmp_path: P
     result = run(*rows, "--evaluate", "--json", "--out", tmp_path / "m")
     told = json.loads(result.stdout.splitlines()[-1])["scores"]
     assert told["measure"] == "accuracy"
+    assert {"pca", "linear", "other", "features"} <= set(told["entries"])
     assert 0.3 < told["neither"] < told["inputs"] <= 1.0
     inspected = CliRunner().invoke(app, ["inspect", str(tmp_path / "m"), "--json"])
     assert json.loads(inspected.stdout)["scores"] == told
+
+
+def test_the_first_line_of_an_evaluated_fit_is_the_verdict(folder: Path, tmp_path: Path) -> None:
+    rows = (folder / "rows.csv", "--target", "label", "--columns", "a", "--columns", "b")
+    result = run(*rows, "--evaluate", "--out", tmp_path / "m")
+    first, second = result.stdout.splitlines()[:2]
+    assert re.match(r"The reduction .*: 1 component predicts 'label' right in \d", first)
+    for words in (
+        "LDA with 1 component",
+        "PCA with 1 component",
+        "always guessing",
+        "all 2 inputs",
+    ):
+        assert words in first
+    assert re.match(
+        r"Target used: the paper's target\. .* would do (better|worse|the same)", second
+    )
+    inspected = CliRunner().invoke(app, ["inspect", str(tmp_path / "m"), "--json"])
+    assert json.loads(inspected.stdout)["verdict"] == first
+
+
+def test_a_fit_without_an_evaluation_claims_nothing(folder: Path, tmp_path: Path) -> None:
+    rows = (folder / "rows.csv", "--target", "y", "--drop", "label")
+    result = run(*rows, "--out", tmp_path / "m")
+    assert "reduction" not in result.stdout
+    assert result.stdout.startswith("Target used: the paper's target.\n")
+    inspected = CliRunner().invoke(app, ["inspect", str(tmp_path / "m")])
+    assert "not evaluated" in inspected.stdout

@@ -1,18 +1,31 @@
 """Scores of predictions made before a block is learned: levels and units change nothing."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.random import RandomState
 
 from okspca import OKSPCA
 from okspca.errors import DataError
-from okspca.files.evaluating import Scores, after_learning, before_learning, scores
+from okspca.estimators.saving import model_bytes, model_from
+from okspca.files.comparison import Scores, scores
+from okspca.files.evaluating import after_learning, before_learning
+from okspca.files.fitting import Block, learn
 from okspca.numerics.arrays import Floats
 from okspca.state.container import Content
-from okspca.state.evaluations import Evaluation, read_evaluation
-from okspca.state.fields import Source
+from okspca.state.evaluations import (
+    MOST_COMPARED,
+    Evaluation,
+    Side,
+    read_evaluation,
+    write_evaluation,
+)
+from okspca.state.fields import Sink, Source
+from okspca.state.streams import StreamRecord
 
 N, BLOCK, D = 2048, 256, 32
+WHITENED: dict[str, Any] = {"objective": "whitened", "relevance": "learned"}
 
 
 def rows() -> tuple[Floats, Floats]:
@@ -21,13 +34,19 @@ def rows() -> tuple[Floats, Floats]:
     return X, np.sin(X[:, 0]) + X[:, 1] + 0.3 * random.normal(size=N)
 
 
-def evaluated(X: Floats, y: Floats) -> Scores:
-    model, evaluation = OKSPCA(2, n_random_features=D, random_state=0), Evaluation.start(D, 3)
-    for start in range(0, N, BLOCK):
+def followed(X: Floats, y: Floats, **settings: Any) -> tuple[OKSPCA, Evaluation]:
+    model = OKSPCA(2, n_random_features=D, random_state=0, **settings)
+    evaluation = Evaluation.start(D, X.shape[1])
+    for start in range(0, len(X), BLOCK):
         some = slice(start, start + BLOCK)
         tested = before_learning(model, evaluation, X[some], y[some])
         model.partial_fit(X[some], y[some])
         evaluation = after_learning(model, evaluation, tested, y[some])
+    return model, evaluation
+
+
+def evaluated(X: Floats, y: Floats, **settings: Any) -> Scores:
+    model, evaluation = followed(X, y, **settings)
     found = scores(evaluation, classes=model.task_ == "classification")
     assert found is not None
     return found
@@ -67,19 +86,131 @@ def test_what_cannot_be_squared_is_refused_before_it_is_learned() -> None:
         before_learning(model, Evaluation.start(D, 3), X[:4], huge)
 
 
-def test_sums_about_zero_of_older_files_are_centred() -> None:
+def test_the_other_target_is_what_a_model_of_its_own_reaches() -> None:
+    """The second model scores as the first would have with its settings, both ways round."""
+    X, y = rows()
+    paper, whitened = evaluated(X, y), evaluated(X, y, **WHITENED)
+    assert paper.entries["other"].score == pytest.approx(whitened.embedding, abs=1e-9)
+    assert whitened.entries["other"].score == pytest.approx(paper.embedding, abs=1e-9)
+    assert abs(paper.embedding - whitened.embedding) > 1e-4
+
+
+def test_sums_of_features_belong_to_the_map_in_use() -> None:
+    """Where the map was drawn anew, they are those of all rows with the new one."""
+    random = RandomState(1)
+    X = random.uniform(-2.0, 2.0, size=(1024, 4))
+    model, evaluation = followed(X, X[:, 0] * X[:, 1], **WHITENED)
+    assert not np.allclose(model.relevance_, 0.25)
+    assert evaluation.kept is not None
+    features = model.input_map_.transform(evaluation.kept.inputs)
+    centred = features - features.mean(axis=0)
+    assert len(features) == evaluation.rows == 1024 - BLOCK
+    np.testing.assert_allclose(evaluation.features.gram, centred.T @ centred, atol=1e-8)
+
+
+@pytest.mark.parametrize("settings", [{}, WHITENED])
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_run_that_is_saved_after_every_block_is_the_same_to_the_bit(
+    settings: dict[str, Any], classes: bool
+) -> None:
+    X, y = rows()
+    if classes:
+        y = (y > 0.3).astype(np.int64)
+    runs = []
+    for saves in (False, True):
+        model = OKSPCA(2, n_random_features=D, random_state=0, **settings)
+        record = StreamRecord(("r",), "y", ("a", "b", "c"), "raise")
+        record = record._replace(evaluation=Evaluation.start(D, 3))
+        for start in range(0, N, BLOCK):
+            some = slice(start, start + BLOCK)
+            block = Block(X[some], y[some], np.ones(BLOCK, dtype=np.bool_), None)
+            record = learn(model, record, block)
+            if saves:
+                model, again = model_from(OKSPCA, model_bytes(model, record))
+                assert again is not None
+                record = again
+        runs.append(model_bytes(model, record))
+    assert runs[0] == runs[1]
+
+
+def test_a_refused_block_leaves_no_trace_in_the_evaluation() -> None:
+    X, y = rows()
+    model, evaluation = followed(X[:1024], y[:1024])
+    record = StreamRecord(("r",), "y", ("a", "b", "c"), "raise", 1024, evaluation=evaluation)
+    before = model_bytes(model, record)
+    bad = X[1024:1280].copy()
+    bad[3, 1] = np.inf
+    with pytest.raises(DataError, match="inf"):
+        learn(model, record, Block(bad, y[1024:1280], np.ones(BLOCK, dtype=np.bool_), None))
+    assert model_bytes(model, record) == before
+
+
+def test_wide_inputs_are_left_out_and_cost_no_square() -> None:
+    random = RandomState(0)
+    X = random.normal(size=(768, MOST_COMPARED + 1))
+    model, evaluation = followed(X, X[:, 0])
+    found = scores(evaluation, classes=False)
+    assert found is not None
+    assert found.inputs is None
+    assert {"inputs", "pca", "linear", "other"}.isdisjoint(found.entries)
+    assert evaluation.inputs.gram.size == 0
+    assert evaluation.other is None
+    assert "embedding" in found.entries
+    assert model.n_samples_seen_ == len(X)
+
+
+def test_a_class_that_comes_late_is_counted_as_wrong_before_it_is_known() -> None:
+    X, y = rows()
+    labels = np.where(y > 0.0, "up", "down").astype(object)
+    labels[1030:1040] = "new"
+    _, evaluation = followed(X, labels)
+    assert evaluation.tally.seen.tolist()[-1] == 10.0
+    assert evaluation.tally.right[:, -1].max() == 0.0
+
+
+def test_more_components_of_a_target_with_two_directions_add_nothing() -> None:
+    random = RandomState(2)
+    X = random.normal(size=(N, 5))
+    labels = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    found = evaluated(X, labels)
+    assert found.levels[2].score == found.levels[64].score == pytest.approx(found.embedding)
+
+
+def test_evaluations_of_earlier_files_load_and_begin_anew() -> None:
+    """Both older forms: sums about zero with a column of ones, and sums about the means."""
     X, y = rows()
     one, targets = np.column_stack([np.ones(N), X]), y[:, np.newaxis]
+    losses = np.array([1024.0, 1.0, 2.0, 3.0])
     arrays = {
         "feature_gram": one.T @ one,
         "feature_cross": one.T @ targets,
         "input_gram": one.T @ one,
         "input_cross": one.T @ targets,
-        "losses": np.array([1024.0, 1.0, 2.0, 3.0]),
+        "losses": losses,
     }
-    found = read_evaluation(Source(Content({"features": 4, "inputs": 4, "outputs": 1}, arrays)))
-    centred = X - X.mean(axis=0)
-    assert found.rows == N
-    np.testing.assert_allclose(found.target_mean, [y.mean()])
-    np.testing.assert_allclose(found.features.gram, centred.T @ centred, atol=1e-9)
-    np.testing.assert_allclose(found.inputs.cross[:, 0], centred.T @ y, atol=1e-9)
+    first = read_evaluation(Source(Content({"features": 4, "inputs": 4, "outputs": 1}, arrays)))
+    sink = Sink()
+    sink.put("rows", N)
+    for name in ("features", "inputs"):
+        inner = sink.inside(name)
+        for part, array in Side(np.zeros(3), np.eye(3), np.ones((3, 1)))._asdict().items():
+            inner.array(part, array)
+    sink.array("target_mean", np.ones(1))
+    sink.array("losses", losses)
+    for found in (first, read_evaluation(Source(sink.content()))):
+        assert found.rows == 0
+        assert len(found.features.mean) == len(found.inputs.mean) == 3
+        assert scores(found, classes=False) is None
+
+
+def test_what_is_written_is_read_again() -> None:
+    X, y = rows()
+    _, evaluation = followed(X[:768], y[:768])
+    sink = Sink()
+    write_evaluation(sink, evaluation)
+    found = read_evaluation(Source(sink.content()))
+    again = Sink()
+    write_evaluation(again, found)
+    assert again.content().header == sink.content().header
+    for name, array in sink.content().tensors.items():
+        np.testing.assert_array_equal(again.content().tensors[name], array)

@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
@@ -72,6 +74,9 @@ class Progress:
         if self._as_json:
             say(json.dumps({"event": "done", "out": str(out), **told}))
             return
+        for words in (told.get("verdict"), told.get("target")):
+            if words:
+                _say_wrapped(words)
         say(fitted_line(told, 10_000))
         say(f"Target used: {told['target']}.")
         if not is_null(out):
@@ -101,6 +106,12 @@ class Progress:
         if not total or not 0 < self._position.done <= total:
             return None
         return round(seconds * (total / self._position.done - 1.0), 1)
+
+
+def _say_wrapped(words: str) -> None:
+    """Print sentences, broken between words on a terminal."""
+    for line in wrap(words, get_terminal_size().columns) if sys.stdout.isatty() else [words]:
+        say(line)
 
 
 def fitted_line(told: dict[str, Any], width: int) -> str:
@@ -133,8 +144,10 @@ def _left(seconds: float | None) -> str:
 
 
 def _rho(rho: float | None) -> str:
-    """State the lower bound on the objective, never rounded up."""
-    return "nothing to certify" if rho is None else f"rho at least {int(rho * 1e6) / 1e6:.6f}"
+    """State how exactly the target was solved, a proven lower bound that is never rounded up."""
+    if rho is None:
+        return "nothing to certify"
+    return f"solved to {int(rho * 1e6) / 1e6:.6f} of the optimum"
 
 
 def _error(bar: tuple[float, float, float] | None) -> str:
@@ -146,4 +159,5 @@ def _score(found: dict[str, Any] | None) -> str:
     """State the two scores."""
     if found is None:
         return ""
-    return f"{found['measure']} {found['embedding']:.3f} (inputs {found['inputs']:.3f})"
+    inputs = "" if found["inputs"] is None else f" (inputs {found['inputs']:.3f})"
+    return f"{found['measure']} {found['embedding']:.3f}{inputs}"

@@ -1,157 +1,359 @@
 r"""Test, then train: whether the embedding helps to predict what comes next.
 
-Before a block is learned, two probes predict its targets: one from the k coordinates of the
-embedding, one from the d standardised inputs.  Both are the same linear ridge regression (of the
-response, or of the indicators of classes, whose largest wins), fitted to all rows learned so far.
+Before a block is learned, its targets are predicted from the k coordinates of the embedding, from
+all inputs, from PCA and from LDA (classes) or PLS (numbers) of the inputs with k components, by a
+constant, from the k coordinates of a second model with the other target, from all random features,
+and from more and from fewer components of the target in use.  All are the same linear readout
+(:mod:`okspca.files.readouts`), fitted to the rows learned so far, so they differ in what they see
+and in nothing else.  Readouts forget nothing, also where the model does.
 
-With the means m of features φ and s of targets t, G = Σ (φ-m)(φ-m)ᵀ and H = Σ (φ-m)(t-s)ᵀ, the
-probe on the embedding z = Uᵀφ solves ::
-
-    (Uᵀ G U + λ I) B = Uᵀ H,      t(φ) = s + Bᵀ Uᵀ (φ - m),
-
-so it always belongs to the present U, though U changes on the way.  λ is ``RIDGE`` times the mean
-of the diagonal.  The ridge shrinks slopes only: the level of the targets is as it is, however far
-from zero.
+Sums of products of features belong to one map.  Where the map is drawn anew (``relevance``), the
+rows so far are mapped again; they are kept until the map is final.  Above ``MOST_COMPARED`` columns
+inputs are not compared and there is no second model, since both would take too much room; nor are
+all features read together where there are more of them.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
 
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import check_labels
-from okspca.features import OneHotMap
+from okspca.estimators.parameters import check_parameters
+from okspca.estimators.relevance_search import TIMES
+from okspca.features import FeatureMap, OneHotMap
+from okspca.files.losses import losses_of, tallied
+from okspca.files.readouts import (
+    Readout,
+    Totals,
+    all_columns,
+    constant,
+    fixed_ridge,
+    lda,
+    pca,
+    pls,
+    readout,
+    spectrum_of,
+)
 from okspca.numerics.arrays import Floats
+from okspca.numerics.leading import by_svd
+from okspca.numerics.spectrum import numerical_rank
+from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.answers import embedding_basis
-from okspca.state.evaluations import Evaluation, Side
+from okspca.state.evaluations import (
+    CONSTANT,
+    EMBEDDING,
+    FEATURES,
+    INPUTS,
+    LEVELS,
+    LINEAR,
+    METHODS,
+    MOST_COMPARED,
+    OTHER,
+    PCA,
+    Evaluation,
+    Kept,
+    Other,
+    Side,
+)
 
-RIDGE = 1e-6
 #: Sums of squares of numbers up to here stay finite over any number of rows.
 LARGEST_SQUARED = 1e145
-ROWS, EMBEDDING, INPUTS, NEITHER = range(4)
+#: Moments with more columns and rows than this are not factored for more components.
+MOST_FACTORED = 512
+
+
+class Seen(NamedTuple):
+    """Rows as one model sees them: its map, and what that makes of them."""
+
+    input_map: FeatureMap
+    features: Floats
 
 
 class Predicted(NamedTuple):
-    """A block between its test and its training: what the probes saw and predicted."""
+    """A block between its test and its training.
 
-    features: Floats
-    inputs: Floats
-    predictions: tuple[Floats, ...]
-
-
-class Scores(NamedTuple):
-    """R² against the mean so far, or the share of classes that were predicted rightly.
-
-    Examples
-    --------
-    >>> Scores("accuracy", 0.9, 0.7, 0.5, 1000).embedding
-    0.9
+    ``losses`` holds both losses of each method and row, and is None where nothing was predicted;
+    ``inputs`` and ``own`` are None while the model has no features yet.
     """
 
-    measure: str
-    embedding: float
-    inputs: float
-    neither: float
-    rows: int
+    X: Floats
+    inputs: Floats | None = None
+    own: Seen | None = None
+    other: Seen | None = None
+    losses: Floats | None = None
 
 
-def before_learning(
-    model: OKSPCA, evaluation: Evaluation, X: Floats, y: NDArray[Any]
-) -> Predicted | None:
-    """Predict the targets of a block; None while the model has no features yet.
+def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats, y: NDArray[Any]) -> Predicted:
+    """Predict the targets of a block.
 
     What is too large to be summed is refused here, so that nothing can fail once it is learned.
     """
     pipeline = None if model.learned is None else model.learned.pipeline
     if pipeline is None:
-        return None
+        return Predicted(X)
     inputs = pipeline.state.input_standardizer.transform(X)
-    features = pipeline.state.input_map.transform(inputs)
-    predictions: tuple[Floats, ...] = ()
-    if evaluation.rows:
-        U = pipeline.read(embedding_basis)
-        mean = evaluation.target_mean
-        predictions = (
-            mean + (features - evaluation.features.mean) @ (U @ _slopes(evaluation.features, U)),
-            mean + (inputs - evaluation.inputs.mean) @ _slopes(evaluation.inputs),
-            np.broadcast_to(mean, (len(X), len(mean))),
-        )
-    labels = isinstance(pipeline.state.target_map, OneHotMap)
-    numbers = y if not labels and y.dtype.kind in "fiu" else np.zeros(1)
-    if np.isfinite(X).all() and np.isfinite(numbers).all():  # else learning says what is wrong
-        _refuse_too_large(features, inputs, numbers, *predictions)
-    return Predicted(features, inputs, predictions)
+    own, other = _seen(pipeline, inputs), None
+    if evaluation.other is not None:
+        other = _seen(_model_of(evaluation.other).ready(), inputs)
+    tested = Predicted(X, inputs, own, other)
+    labels = pipeline.state.target_map
+    numbers = y if not isinstance(labels, OneHotMap) and y.dtype.kind in "fiu" else np.zeros(1)
+    if not (np.isfinite(X).all() and np.isfinite(numbers).all()):
+        return tested  # learning says what is wrong
+    _refuse_too_large(own.features, inputs, numbers)
+    if not evaluation.rows:
+        return tested
+    try:
+        targets = _columns_of(labels, y) if isinstance(labels, OneHotMap) else numbers
+    except DataError:
+        return tested
+    losses = _losses(pipeline, evaluation, tested, targets)
+    _refuse_too_large(np.nan_to_num(losses))
+    return tested._replace(losses=losses)
 
 
 def after_learning(
-    model: OKSPCA, before: Evaluation, tested: Predicted | None, y: NDArray[Any]
+    model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any]
 ) -> Evaluation:
-    """Score the predictions and take the block into the sums, after the model has learned it."""
-    if tested is None:
+    """Take the block into the sums, after the model has learned it; teach the second model."""
+    other = before.other
+    is_first = model.n_samples_seen_ == len(tested.X)
+    if is_first and tested.X.shape[1] <= MOST_COMPARED:
+        other = _second(model, len(before.features.mean))
+    if other is not None:
+        second = _model_of(other)
+        second.partial_fit(tested.X, y)
+        other = other._replace(model=second)
+    return taken(model, before._replace(other=other), tested, y)
+
+
+def taken(model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any]) -> Evaluation:
+    """Score the predictions and take the block into the sums."""
+    if tested.inputs is None or tested.own is None:
         return before
+    targets, right = _targets(model, y)
+    tally = before.tally
+    if tested.losses is not None:
+        tally = tallied(tally, tested.losses, right, targets.shape[1])
+    new = targets.shape[1] - len(before.target_mean)
+    before = before._replace(
+        target_mean=np.pad(before.target_mean, (0, new)),
+        target_square=np.pad(before.target_square, (0, new)),
+    )
+    kept = _kept(model, before, tested.inputs, targets)
+    after = before._replace(
+        features=_side(model, before, before.features, (tested.own, kept), targets),
+        inputs=_input_side(before, tested.inputs, targets),
+        tally=tally,
+        kept=kept,
+    )
+    if before.other is not None and tested.other is not None:
+        second, side = _model_of(before.other), before.other.features
+        sums = _side(second, before, side, (tested.other, kept), targets)
+        after = after._replace(other=before.other._replace(features=sums))
+    if model.n_samples_seen_ >= TIMES[-1]:
+        after = after._replace(kept=None)
+    return _with_targets(after, targets)
+
+
+def other_target(model: OKSPCA) -> dict[str, Any]:
+    """Parameters that turn the paper's target into the one that predicts better, or back."""
+    if model.objective == "whitened":
+        return {"objective": "covariance", "relevance": None, "class_weighting": "squared"}
+    return {"objective": "whitened", "relevance": model.relevance or "learned"}
+
+
+def _second(model: OKSPCA, n_features: int) -> Other | None:
+    """A model like this one with the other target; None where there can be none."""
+    parameters = model.get_params(deep=False) | other_target(model)
+    second = OKSPCA(**parameters | {"solver": "exact", "stability": 0, "align": False})
+    try:
+        check_parameters(second)
+    except ValueError:
+        return None
+    return Other(Side.start(n_features), second)
+
+
+def _model_of(other: Other) -> OKSPCA:
+    """The second model itself."""
+    if isinstance(other.model, bytes):
+        return OKSPCA.from_bytes(other.model)
+    assert isinstance(other.model, OKSPCA)
+    return other.model
+
+
+def _seen(pipeline: Pipeline, inputs: Floats) -> Seen:
+    """Standardised rows as a pipeline sees them."""
+    input_map = pipeline.state.input_map
+    return Seen(input_map, input_map.transform(inputs))
+
+
+def _losses(
+    pipeline: Pipeline, evaluation: Evaluation, tested: Predicted, targets: NDArray[Any]
+) -> Floats:
+    """Losses of every method on every row (two x methods x rows); NaN for those left out."""
+    k, totals = pipeline.state.n_components, _totals(evaluation, pipeline)
+    known = np.flatnonzero(totals.mean > 0.0) if totals.classes else np.arange(len(totals.mean))
+    totals = totals._replace(mean=totals.mean[known])
+    found = np.full((2, len(METHODS) + len(LEVELS), len(tested.X)), np.nan)
+    U, more = pipeline.read(lambda state: (embedding_basis(state), more_columns(state)))
+    assert tested.own is not None
+    assert tested.inputs is not None
+    own = _narrowed(evaluation.features, known)
+    readouts = _feature_readouts(own, U, more, totals)
+    for method, each in readouts.items():
+        guess = each.of(tested.own.features - own.mean)
+        found[:, method] = losses_of(guess, targets, known, classes=totals.classes)
+    if evaluation.other is not None and tested.other is not None:
+        side = _narrowed(evaluation.other.features, known)
+        V = _model_of(evaluation.other).ready().read(embedding_basis)
+        guess = _of_components(side, V, totals).of(tested.other.features - side.mean)
+        found[:, OTHER] = losses_of(guess, targets, known, classes=totals.classes)
+    inputs = _narrowed(evaluation.inputs, known)
+    if len(inputs.mean):
+        for method, each in _input_readouts(inputs, totals, k).items():
+            guess = each.of(tested.inputs - inputs.mean)
+            found[:, method] = losses_of(guess, targets, known, classes=totals.classes)
+    return found
+
+
+def _totals(evaluation: Evaluation, pipeline: Pipeline) -> Totals:
+    """What is known of the targets so far."""
+    classes = isinstance(pipeline.state.target_map, OneHotMap)
+    return Totals(evaluation.rows, evaluation.target_mean, evaluation.target_square, classes)
+
+
+def _narrowed(side: Side, known: NDArray[np.intp]) -> Side:
+    """A side with the targets that were met so far."""
+    return side if len(known) == side.cross.shape[1] else side._replace(cross=side.cross[:, known])
+
+
+def more_columns(state: PipelineState) -> Floats:
+    """Weights of the features for the leading components, as many as levels ask for."""
+    scaled = state.moment.scaled()
+    if scaled.is_zero or min(scaled.Ct.shape) > MOST_FACTORED:
+        return np.zeros((state.input_map.n_features, 0))
+    found = by_svd(scaled.Ct)
+    count = min(numerical_rank(found.sigma), LEVELS[-1])
+    return state.moment.feature_weights(np.ascontiguousarray(found.rows[:count].T))
+
+
+def _feature_readouts(side: Side, U: Floats, more: Floats, totals: Totals) -> dict[int, Readout]:
+    """Readouts of the embedding, of more and fewer components, of all features, of nothing."""
+    found = {CONSTANT: constant(side, totals)}
+    if len(side.mean) > MOST_COMPARED:
+        ridge = fixed_ridge(side)
+    else:
+        spectrum = spectrum_of(side, totals)
+        ridge = spectrum.ridge
+        found[FEATURES] = readout(side, all_columns(spectrum), ridge, totals)
+    found[EMBEDDING] = readout(side, U, ridge, totals)
+    if more.shape[1]:
+        for place, level in enumerate(LEVELS):
+            found[len(METHODS) + place] = readout(side, more[:, :level], ridge, totals)
+    return found
+
+
+def _of_components(side: Side, U: Floats, totals: Totals) -> Readout:
+    """Readout of an embedding alone."""
+    is_wide = len(side.mean) > MOST_COMPARED
+    ridge = fixed_ridge(side) if is_wide else spectrum_of(side, totals).ridge
+    return readout(side, U, ridge, totals)
+
+
+def _input_readouts(side: Side, totals: Totals, k: int) -> dict[int, Readout]:
+    """Readouts of the inputs and of their classical reductions."""
+    spectrum = spectrum_of(side, totals)
+    linear = lda(side, spectrum, totals, k) if totals.classes else pls(spectrum, k)
+    columns = {INPUTS: all_columns(spectrum), PCA: pca(spectrum, k), LINEAR: linear}
+    return {method: readout(side, W, spectrum.ridge, totals) for method, W in columns.items()}
+
+
+def _columns_of(labels: OneHotMap, y: NDArray[Any]) -> NDArray[np.intp]:
+    """Column of each label; -1 for a class that was never seen."""
+    found = [labels.column_of(value) for value in check_labels(y, len(y)).values]
+    return np.array([-1 if column is None else column for column in found], dtype=np.intp)
+
+
+def _targets(model: OKSPCA, y: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
+    """Targets as numbers or indicators and, for classes, their columns."""
     labels = model.target_map_
     if not isinstance(labels, OneHotMap):
-        targets, right = np.asarray(y, dtype=np.float64)[:, np.newaxis], None
-    else:
-        right = labels.index(check_labels(y, len(y)).values)[:, 0].astype(np.intp)
-        targets = np.eye(labels.n_features)[right]
-    losses = before.losses.copy()
-    if tested.predictions:
-        losses[ROWS] += len(y)
-        losses[1:] += [_loss(guess, targets, right) for guess in tested.predictions]
-    n, new = before.rows, targets.shape[1] - len(before.target_mean)
-    mean = np.pad(before.target_mean, (0, new))
-    return Evaluation(
-        n + len(y),
-        _added(before.features, n, tested.features, targets, mean),
-        _added(before.inputs, n, tested.inputs, targets, mean),
-        mean + len(y) / (n + len(y)) * (targets.mean(axis=0) - mean),
-        losses,
+        return np.asarray(y, dtype=np.float64)[:, np.newaxis], None
+    right = _columns_of(labels, y)
+    return np.eye(labels.n_features)[right], right
+
+
+def _kept(model: OKSPCA, before: Evaluation, inputs: Floats, targets: Floats) -> Kept | None:
+    """The rows so far, where a map may still be drawn anew."""
+    searches = [model.relevance]
+    if before.other is not None:
+        searches.append(_model_of(before.other).relevance)
+    if not any(searches) or (before.rows and before.kept is None):
+        return None
+    if before.kept is None:
+        return Kept(inputs, targets)
+    new = targets.shape[1] - before.kept.targets.shape[1]
+    padded = np.pad(before.kept.targets, ((0, 0), (0, new)))
+    return Kept(np.concatenate([before.kept.inputs, inputs]), np.concatenate([padded, targets]))
+
+
+def _side(
+    model: OKSPCA,
+    before: Evaluation,
+    side: Side,
+    rows: tuple[Seen, Kept | None],
+    targets: Floats,
+) -> Side:
+    """Add a block of features; where the map was drawn anew, map all rows again."""
+    seen, kept = rows
+    input_map: FeatureMap = model.input_map_
+    if kept is None or input_map is seen.input_map or input_map.equals(seen.input_map):
+        return added(before, side, seen.features, targets)
+    blank = Evaluation.start(input_map.n_features, 0)
+    nothing = np.zeros(targets.shape[1])
+    blank = blank._replace(target_mean=nothing, target_square=nothing)
+    return added(blank, blank.features, input_map.transform(kept.inputs), kept.targets)
+
+
+def _input_side(before: Evaluation, inputs: Floats, targets: Floats) -> Side:
+    """Add a block of inputs, unless they are too wide to be compared."""
+    if not len(before.inputs.mean):
+        return before.inputs._replace(cross=np.zeros((0, targets.shape[1])))
+    return added(before, before.inputs, inputs, targets)
+
+
+def added(before: Evaluation, side: Side, rows: Floats, targets: Floats) -> Side:
+    """Merge a block with the rows before it, by deviations from the means of each."""
+    share = len(rows) / (before.rows + len(rows))
+    mean, block_target_mean = rows.mean(axis=0), targets.mean(axis=0)
+    apart = mean - side.mean
+    deviations = rows - mean
+    cross = np.pad(side.cross, ((0, 0), (0, targets.shape[1] - side.cross.shape[1])))
+    between = before.rows * share * apart
+    return Side(
+        side.mean + share * apart,
+        side.gram + deviations.T @ deviations + np.outer(between, apart),
+        cross
+        + deviations.T @ (targets - block_target_mean)
+        + np.outer(between, block_target_mean - before.target_mean),
     )
 
 
-def scores(evaluation: Evaluation | None, *, classes: bool) -> Scores | None:
-    """The running scores, once anything was scored."""
-    if evaluation is None or not evaluation.losses[ROWS]:
-        return None
-    rows, embedding, inputs, neither = evaluation.losses.tolist()
-    if classes:
-        right = [1.0 - loss / rows for loss in (embedding, inputs, neither)]
-        return Scores("accuracy", right[0], right[1], right[2], int(rows))
-    if neither == 0.0:
-        return None
-    return Scores("R²", 1.0 - embedding / neither, 1.0 - inputs / neither, 0.0, int(rows))
-
-
-def _slopes(side: Side, U: Floats | None = None) -> Floats:
-    """Solve the normal equations with a small ridge; nothing is predicted from what is constant."""
-    gram, cross = side.gram, side.cross
-    if U is not None:
-        gram, cross = U.T @ gram @ U, U.T @ cross
-    ridge = RIDGE * np.trace(gram) / gram.shape[0]
-    if ridge <= 0.0:
-        return np.zeros(cross.shape)
-    solved: Floats = solve(gram + ridge * np.eye(gram.shape[0]), cross, assume_a="pos")
-    return solved
-
-
-def _added(before: Side, n: int, rows: Floats, targets: Floats, target_mean: Floats) -> Side:
-    """Merge a block with the ``n`` rows before it, by deviations from the means of each."""
-    share = len(rows) / (n + len(rows))
-    mean, block_target_mean = rows.mean(axis=0), targets.mean(axis=0)
-    apart = mean - before.mean
-    deviations = rows - mean
-    cross = np.pad(before.cross, ((0, 0), (0, targets.shape[1] - before.cross.shape[1])))
-    between = n * share * apart
-    return Side(
-        before.mean + share * apart,
-        before.gram + deviations.T @ deviations + np.outer(between, apart),
-        cross
-        + deviations.T @ (targets - block_target_mean)
-        + np.outer(between, block_target_mean - target_mean),
+def _with_targets(evaluation: Evaluation, targets: Floats) -> Evaluation:
+    """Take targets into their mean and squares."""
+    rows = evaluation.rows + len(targets)
+    share = len(targets) / rows
+    mean = targets.mean(axis=0)
+    apart = mean - evaluation.target_mean
+    square = ((targets - mean) ** 2).sum(axis=0) + evaluation.rows * share * apart**2
+    return evaluation._replace(
+        rows=rows,
+        target_mean=evaluation.target_mean + share * apart,
+        target_square=evaluation.target_square + square,
     )
 
 
@@ -160,10 +362,3 @@ def _refuse_too_large(*arrays: NDArray[Any]) -> None:
     if any(not np.abs(array).max(initial=0.0) <= LARGEST_SQUARED for array in arrays):
         message = "Values are too large to be squared for --evaluate; rescale them."
         raise DataError(message)
-
-
-def _loss(guess: Floats, targets: Floats, right: NDArray[np.intp] | None) -> float:
-    """Squared error, or the number of wrong classes; one never seen before is always wrong."""
-    if right is None:
-        return float(((guess - targets) ** 2).sum())
-    return float((guess.argmax(axis=1) != right).sum())

@@ -23,7 +23,8 @@ from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
 from okspca.files.columns import chosen_columns, input_names, inputs_of
-from okspca.files.evaluating import after_learning, before_learning, scores
+from okspca.files.comparison import scores
+from okspca.files.evaluating import after_learning, before_learning
 from okspca.files.reading_ahead import Nothing
 from okspca.numerics.arrays import Floats
 from okspca.state.streams import Standing, StreamRecord
@@ -175,7 +176,7 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
             first, last = record.rows_read + 1, record.rows_read + n
             message = f"In rows {first} to {last} of the input, counted from 0 there: {failure}"
             raise DataError(message) from failure
-        if evaluation is not None:
+        if evaluation is not None and tested is not None:
             evaluation = after_learning(model, evaluation, tested, y)
     return record._replace(
         rows_read=record.rows_read + n,
@@ -228,7 +229,8 @@ def with_standing(model: OKSPCA, record: StreamRecord) -> StreamRecord:
     standing = Standing(float(record.rows_read), objective, rho, float(basis.rank))
     found = scores(record.evaluation, classes=model.task_ == CLASSIFICATION)
     if found is not None:
-        standing = standing._replace(embedding_score=found.embedding, input_score=found.inputs)
+        inputs = np.nan if found.inputs is None else found.inputs
+        standing = standing._replace(embedding_score=found.embedding, input_score=inputs)
     return record._replace(history=(*record.history, standing))
 
 

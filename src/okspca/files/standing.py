@@ -6,7 +6,8 @@ from okspca.errors import NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
 from okspca.estimators.presets import target_in_words
-from okspca.files.evaluating import scores
+from okspca.files.comparison import scores
+from okspca.files.verdict import other_words, verdict
 from okspca.state.streams import StreamRecord
 
 
@@ -15,7 +16,7 @@ def numbers_of(model: OKSPCA, record: StreamRecord, *, with_error_bar: bool) -> 
     basis = model.basis()
     proof = basis.certificate
     found = scores(record.evaluation, classes=model.task_ == CLASSIFICATION)
-    return {
+    told: dict[str, Any] = {
         "rows_read": record.rows_read,
         "rows_skipped": record.rows_skipped,
         "values_imputed": record.values_imputed,
@@ -24,8 +25,11 @@ def numbers_of(model: OKSPCA, record: StreamRecord, *, with_error_bar: bool) -> 
         "rho_lower": None if proof is None else proof.rho_lower,
         "objective": float((basis.singular_values**2).sum()),
         "error_bar": _error_bar(model) if with_error_bar else None,
-        "scores": None if found is None else found._asdict(),
+        "scores": None if found is None else found.plain(),
     }
+    if record.evaluation is not None:
+        told["verdict"] = verdict(found, model, record.target)
+    return told | {"target": other_words(found, model)}
 
 
 def _error_bar(model: OKSPCA) -> tuple[float, float, float] | None:

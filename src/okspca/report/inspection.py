@@ -10,7 +10,8 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.learned import Record
 from okspca.estimators.presets import target_in_words
 from okspca.estimators.saving import load_model
-from okspca.files.evaluating import scores
+from okspca.files.comparison import scores
+from okspca.files.verdict import target_words, verdict
 from okspca.state.container import VERSION, unpack
 from okspca.state.files import read
 from okspca.state.streams import StreamRecord
@@ -39,7 +40,9 @@ def inspect(path: Path) -> dict[str, Any]:
         told["stream"] = _plain(stream)
         classes = told.get("classes") is not None
         found = scores(stream.evaluation, classes=classes)
-        told["scores"] = None if found is None else found._asdict()
+        told["scores"] = None if found is None else found.plain()
+        if found is not None:
+            told["verdict"] = verdict(found, model, stream.target)
     told["columns"] = _columns(model, stream)
     return told
 
@@ -63,6 +66,7 @@ def _learned(model: OKSPCA, record: Record) -> dict[str, Any]:
         "rows": model.n_samples_seen_,
         "inputs": model.n_features_in_,
         "task": intake.task,
+        "objective_in_words": target_words(model),
         "classes": None if intake.labels is None else intake.labels.classes,
         "outputs": intake.n_outputs,
         "held_back": pipeline is None,
@@ -118,7 +122,9 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     ...        "parameters": {"solver": "exact"}, "columns": None})[1]
     ('rows', 'none yet')
     """
+    first = [("verdict", told["verdict"])] if "verdict" in told else []
     found = [
+        *first,
         ("saved by", f"{told['saved_by']}, format {told['format']}, {told['bytes']:,} bytes"),
         ("rows", f"{told['rows']:,}" if told["rows"] else "none yet"),
     ]
@@ -128,7 +134,8 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     parameters = told["parameters"]
     chosen = ("solver", "kernel", "bandwidth", "standardize", "forgetting", "random_state")
     settings = [f"{name}={parameters[name]!r}" for name in chosen if name in parameters]
-    found.append(("settings", ", ".join(settings)))
+    used = [told["objective_in_words"]] if "objective_in_words" in told else []
+    found.append(("settings", ", ".join([*used, *settings])))
     if told.get("held_back"):
         found.append(("basis", "none yet: the first rows are held back to set the scale"))
     elif "basis" in told:
@@ -137,6 +144,8 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         found.append(("stream", _stream(told["stream"])))
     if told.get("scores"):
         found.append(("scores", _scores(told["scores"])))
+    elif "basis" in told:
+        found.append(("verdict", "not evaluated: fit with --evaluate to see whether it helps"))
     return found
 
 
@@ -176,9 +185,10 @@ def _stream(stream: dict[str, Any]) -> str:
 
 def _scores(found: dict[str, Any]) -> str:
     """Say how well rows were predicted before they were learned."""
+    shown = [f"{name} {entry['score']:.4f}" for name, entry in found["entries"].items()]
     return (
-        f"{found['measure']} {found['embedding']:.4f} from the embedding, {found['inputs']:.4f} "
-        f"from all inputs, over {found['rows']:,} rows predicted before they were learned"
+        f"{found['measure']} over {found['rows']:,} rows predicted before they were learned: "
+        f"{', '.join(shown)}"
     )
 
 
