@@ -1,5 +1,8 @@
 """`okspca plot` and `okspca report`: right pictures, and a page that needs no network."""
 
+import base64
+import hashlib
+import html
 import json
 import os
 import re
@@ -27,9 +30,13 @@ PROBE = """<script>addEventListener('load', () => {
   const images = [...document.images].map(image => image.naturalWidth);
   const fetched = performance.getEntriesByType('resource').map(entry => entry.name);
   const wide = document.documentElement.scrollWidth > innerWidth;
+  const live = [...document.querySelectorAll('.interactive > canvas')].map(canvas => {
+    const inks = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    return inks.filter((ink, i) => i % 4 === 3 && ink > 0).length;
+  });
   const found = document.createElement('pre');
   found.id = 'found';
-  found.textContent = JSON.stringify({images, fetched, wide});
+  found.textContent = JSON.stringify({images, fetched, wide, live});
   document.body.append(found);
 });</script>"""
 
@@ -139,7 +146,8 @@ def test_an_empty_model_has_nothing_to_draw(tmp_path: Path) -> None:
 def test_the_report_says_how_to_make_the_same_file(folder: Path, tmp_path: Path) -> None:
     assert run("report", folder / "number", "--out", tmp_path / "r.html").exit_code == 0
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    for heading in ("The embedding", "How good it is", "The data", "Settings", "How to reproduce"):
+    headings = ("Does it help?", "The embedding", "Exactness and", "The data", "Settings", "How to")
+    for heading in headings:
         assert f">{heading}" in page
     assert "&lt;c&gt;&amp;=" in page
     assert "<c>" not in page
@@ -149,6 +157,14 @@ def test_the_report_says_how_to_make_the_same_file(folder: Path, tmp_path: Path)
     words = command[1].replace("&#x27;", "'").replace("&lt;", "<").replace("&gt;", ">")
     for option in ("--one-hot 2", "--evaluate", "--stability 4", "'<c>&amp;'"):
         assert option in words
+
+
+def probed(page: str) -> str:
+    """A page with the probe, which the page's own policy must be told to let run."""
+    code = PROBE.removeprefix("<script>").removesuffix("</script>")
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    page = page.replace("script-src ", f"script-src 'sha256-{digest}' ")
+    return page.replace("</body>", f"{PROBE}</body>")
 
 
 def browser(*options: str) -> "subprocess.CompletedProcess[str]":
@@ -169,7 +185,7 @@ def test_a_browser_shows_the_report_without_a_network(
     page = report.read_text(encoding="utf-8")
     assert not re.search(r"(src|href)\s*=\s*['\"]?\s*(https?:|//|file:)", page)
     assert "@import" not in page
-    report.write_text(page.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
+    report.write_text(probed(page), encoding="utf-8")
     shown = browser(
         "--dump-dom", "--window-size=1000,900", "--virtual-time-budget=5000", report.as_uri()
     )
@@ -181,6 +197,60 @@ def test_a_browser_shows_the_report_without_a_network(
     assert min(found["images"]) > 300
     assert found["fetched"] == []
     assert not found["wide"]
+    # Every figure is live, and something is drawn in each.
+    assert len(found["live"]) >= page.count("<figure class='chart'>") >= 3
+    assert min(found["live"]) > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_a_script_that_is_not_ours_does_not_run(folder: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    assert run("report", folder / "classes", "--out", report).exit_code == 0
+    planted = "<script>document.title = 'taken over'</script><img src='https://example.org/x.png'>"
+    page = report.read_text(encoding="utf-8").replace("</body>", f"{planted}</body>")
+    report.write_text(page, encoding="utf-8")
+    shown = browser("--dump-dom", "--virtual-time-budget=5000", report.as_uri())
+    assert "<title>taken over" not in shown.stdout
+    assert "Content Security Policy" in shown.stderr
+
+
+def test_the_report_opens_with_the_verdict(folder: Path, tmp_path: Path) -> None:
+    result = run("report", folder / "number", "--out", tmp_path / "r.html")
+    verdict = result.stdout.splitlines()[0]
+    assert "of the variance of 'y'" in verdict
+    page = html.unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
+    lead = re.search(r"<p class='lead'>(.*?)</p>", page)
+    assert lead is not None
+    assert lead[1].replace("\xa0", " ") == verdict
+    assert page.index("lead") < page.index("best objective")
+
+
+def test_a_report_without_an_evaluation_says_how_to_get_one(folder: Path, tmp_path: Path) -> None:
+    result = run("report", folder / "classes", "--out", tmp_path / "r.html")
+    assert result.stdout.startswith("Whether this reduction helps is not known")
+    page = html.unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert re.search(r"<pre>okspca fit .*rows.csv .*--evaluate</pre>", page)
+
+
+def test_held_out_rows_judge_a_model(folder: Path, tmp_path: Path) -> None:
+    X = RandomState(5).normal(size=(1500, 3)).round(4)
+    colour = np.array(["red", "blue", "green"])[np.digitize(X[:, 2], [-0.5, 0.5])]
+    big = [None, *(X[1:, 0] + (X[1:, 1] > 0) > 0.5).tolist()]
+    rows = pa.table({"a": X[:, 0], "b": X[:, 1], "<c>&": colour, "big": big})
+    csv.write_csv(rows, tmp_path / "new.csv")
+    before = (folder / "classes").read_bytes()
+    words = ("report", folder / "classes", "--held-out", tmp_path / "new.csv")
+    result = run(*words, "--out", tmp_path / "r.html")
+    assert result.exit_code == 0, result.output
+    assert "'big' right in" in result.stdout
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "over 1,244 rows that the model has not learned; 1 left out" in page
+    assert (folder / "classes").read_bytes() == before
+    csv.write_csv(rows.slice(0, 100), tmp_path / "few.csv")
+    few = run(*words[:3], tmp_path / "few.csv", "--out", tmp_path / "r.html")
+    assert few.exit_code == 1
+    assert "99 rows without gaps and of known classes, of 100; more than 256" in few.stderr
 
 
 @pytest.mark.slow

@@ -22,13 +22,19 @@ def report(
     out: Annotated[
         Path, typer.Option(help="Where to write the page, or - for standard output.")
     ] = Path("report.html"),
+    held_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A file of rows that the model has not learned, to judge it by; repeat it."
+        ),
+    ] = None,
     rows: MostRows = 100_000,
     file_format: Format = None,
     delimiter: Delimiter = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write one HTML page with pictures, data profile, certificate and settings."""
+    """Write one HTML page: whether the reduction helps, pictures, data, certificate, settings."""
     try:
         portraits, reports = (
             import_module(f"okspca.report.{name}") for name in ("portrait", "document")
@@ -36,14 +42,16 @@ def report(
     except ImportError:
         stop(NEEDS)
     with one_sentence(debug):
-        _check_place(out, [str(model), *(inputs or [])])
+        _check_place(out, [str(model), *(inputs or []), *(held_out or [])])
         reading = import_module("okspca.files.readers").Reading(file_format, {}, delimiter)
-        portrait = portraits.open_portrait(model, inputs or [], reading, rows)
+        portrait = portraits.open_portrait(model, inputs or [], reading, rows, held_out or [])
         text = reports.report(portrait)
         if str(out) == STANDARD:
             typer.echo(text, nl=False)
             return
         outputs.write(out, text, outputs.HTML, portrait.inputs)
+        if not quiet:
+            say(reports.opening(portrait))
         if not quiet and not outputs.is_null(out):
             say(f"The report is in {out}")
 

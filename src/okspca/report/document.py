@@ -6,14 +6,28 @@ import shlex
 import warnings
 from typing import Any
 
+from matplotlib.figure import Figure
+
 from okspca.diagnostics.stability_picture import draw as draw_stability
 from okspca.errors import RankWarning
+from okspca.files.comparison import Scores
 from okspca.files.fit_options import OPTIONS, words_of
 from okspca.files.samples import Sample, profile, target_profile
+from okspca.files.verdict import (
+    NOT_EVALUATED,
+    NOT_SCORED,
+    Setting,
+    in_words,
+    left_out,
+    method_names,
+    other_words,
+)
+from okspca.report.charts import Plot, levels_chart
 from okspca.report.inspection import inspect
-from okspca.report.page import Code, Part, Picture, Section, page
+from okspca.report.page import Chart, Code, Part, Picture, Section, page
+from okspca.report.pictures.levels import draw_levels
 from okspca.report.pictures.style import file_of
-from okspca.report.portrait import PICTURES, Portrait
+from okspca.report.portrait import PICTURES, Portrait, charts
 from okspca.report.provenance import versions
 from okspca.report.tables import Table
 from okspca.state.streams import DATE, ONE_HOT, StreamRecord
@@ -23,7 +37,16 @@ NO_ROWS = (
     "No rows were at hand to draw this: name the input files after the model, as in "
     "okspca report model.okspca rows.csv."
 )
+ABOUT_EXACTNESS = (
+    "This section is not about usefulness. It says how exactly the stated target was solved (a "
+    "proof about arithmetic: a useless target can be solved exactly too) and, where that was asked "
+    "for, how far other rows of the same kind would move the answer (an estimate)."
+)
 CAPTIONS = {
+    "levels": (
+        "How well more or fewer components of the same target predict, each time by the same "
+        "linear readout."
+    ),
     "embedding": "Rows in the coordinates of the embedding. The model may have learned these rows.",
     "spectrum": "Singular values of the cross-moment between features of inputs and of the target.",
     "quality": "How things stood on the way through the stream.",
@@ -44,21 +67,24 @@ def report(portrait: Portrait) -> str:
     told = inspect(portrait.path)
     pictures = drawn(portrait)
     sections = [
-        Section("The embedding", [pictures["embedding"], *_scores(portrait)]),
+        Section("Does it help?", _help(portrait)),
+        Section("The embedding", [pictures["embedding"]]),
         Section("What drives each component", [pictures["relevance"]]),
-        Section("How good it is", _worth(told, portrait, pictures)),
+        Section("Exactness and reproducibility", _worth(told, portrait, pictures)),
         Section("The data", _data(portrait)),
         Section("Settings", [_settings(told)]),
         Section("How to reproduce this", _reproduction(portrait)),
     ]
-    rows = f"{told['rows']:,} rows, {told['inputs']} inputs"
-    words = f"{len(told['classes'])} classes" if told["classes"] is not None else "a number"
-    lead = (
-        f"{rows} and {words} as the target {portrait.target!r}: reduced to "
-        f"{told['basis']['rank']} supervised component{'s' * (told['basis']['rank'] != 1)}. "
-        f"{_sentence(told['basis']['in_words'])}"
-    )
-    return page(f"okspca report: {portrait.path.name}", lead, sections)
+    return page(f"okspca report: {portrait.path.name}", opening(portrait), sections)
+
+
+def opening(portrait: Portrait) -> str:
+    """The verdict: whether the reduction helps, by how much, and whether k is enough."""
+    found = portrait.scores()
+    if found is not None:
+        return in_words(found, portrait.setting)
+    record = portrait.record
+    return NOT_EVALUATED if record is None or record.evaluation is None else NOT_SCORED
 
 
 def drawn(portrait: Portrait) -> dict[str, Part]:
@@ -67,32 +93,80 @@ def drawn(portrait: Portrait) -> dict[str, Part]:
     with warnings.catch_warnings():
         # The page itself says how many components there are.
         warnings.simplefilter("ignore", RankWarning)
+        plots = charts(portrait)
         for name, draw in PICTURES.items():
             figure = draw(portrait)
-            found[name] = NO_ROWS if figure is None else Picture(file_of(figure), CAPTIONS[name])
+            found[name] = NO_ROWS
+            if figure is not None:
+                found[name] = _figure(figure, CAPTIONS[name], plots.get(name, []))
     return found
 
 
-def _scores(portrait: Portrait) -> list[Part]:
-    """The running scores as a table."""
-    found = portrait.scores()
+def _figure(figure: Figure, caption: str, plots: list[Plot]) -> Part:
+    """A picture, with its data where there are any."""
+    picture = Picture(file_of(figure), caption)
+    return Chart(picture, plots) if plots else picture
+
+
+def _help(portrait: Portrait) -> list[Part]:
+    """What was compared, in a table and by the number of components."""
+    found, record = portrait.scores(), portrait.record
+    parts: list[Part] = [_model_words(portrait), other_words(found, portrait.model)]
     if found is None:
-        return ["Fit with --evaluate to see here how well the components predict new rows."]
-    rows = [
-        (f"the {portrait.model.n_components} components", f"{found.embedding:.4f}"),
-        ("all inputs, not reduced", f"{found.inputs:.4f}"),
-        ("nothing but the targets so far", f"{found.neither:.4f}"),
-    ]
-    title = f"Running {found.measure} over {found.rows:,} rows, predicted before they were learned"
-    note = "Each time by the same linear ridge regression, fitted to the rows before."
-    return [Table(title, ("predicted from", found.measure), rows, note)]
+        if record is not None and record.inputs:
+            command = fit_command(portrait)
+            words = command if "--evaluate" in command else f"{command} --evaluate"
+            parts += ["This command fits the same model and evaluates it:", Code(words)]
+        return parts
+    setting = portrait.setting
+    parts.append(_comparison(found, portrait, setting))
+    if found.levels:
+        figure = draw_levels(found, setting.k, setting.most)
+        plots = levels_chart(found, setting.k, setting.most)
+        parts.append(_figure(figure, CAPTIONS["levels"], plots))
+    return parts
+
+
+def _model_words(portrait: Portrait) -> str:
+    """Say what was reduced to what."""
+    model = portrait.model
+    classes = len(model.classes_) if portrait.classes else 0
+    target = f"one of {classes} classes" if classes else "a number"
+    rank = model.basis().rank
+    return (
+        f"The model has learned {model.n_samples_seen_:,} rows of {model.n_features_in_:,} inputs; "
+        f"its target, {portrait.target!r}, is {target}. It delivers {rank} supervised "
+        f"component{'s' * (rank != 1)} of {model.n_components} asked for."
+    )
+
+
+def _comparison(found: Scores, portrait: Portrait, setting: Setting) -> Table:
+    """Scores of all methods, best first, with the differences from the embedding."""
+    names, rows = method_names(found, setting), []
+    for name, entry in sorted(found.entries.items(), key=lambda pair: -pair[1].score):
+        gap, own = entry.above_embedding, name == "embedding"
+        apart = "–" if own else f"{gap.size:+.3f} ± {2.0 * gap.error:.3f}"
+        balanced = () if entry.balanced is None else (f"{entry.balanced:.3f}",)
+        rows.append((names[name], f"{entry.score:.3f}", *balanced, apart))
+    more = ("mean over classes",) if portrait.classes else ()
+    header = ("predicted from", found.measure, *more, "beside this model")
+    how = ", predicted before they were learned"
+    if portrait.held_out is not None:
+        left = portrait.held_out.left_out
+        how = " that the model has not learned" + (f"; {left:,} left out" if left else "")
+    title = f"{found.measure.capitalize()} over {found.rows:,} rows{how}"
+    note = (
+        "Each time by the same linear readout, fitted to the rows before. Differences are given "
+        f"with twice their standard error. {left_out(found)}"
+    )
+    return Table(title, header, rows, note.strip())
 
 
 def _worth(told: dict[str, Any], portrait: Portrait, pictures: dict[str, Part]) -> list[Part]:
     """Certificate, stability, spectrum and course."""
     proof = told["basis"]["certificate"] or {}
     rows = [(name.replace("_", " "), _shown(value)) for name, value in proof.items()]
-    parts: list[Part] = [_sentence(line) for line in told["errors"]]
+    parts: list[Part] = [ABOUT_EXACTNESS, *(_sentence(line) for line in told["errors"])]
     if rows:
         parts.append(Table("Certificate: proven for the rows seen", ("what", "value"), rows))
     parts += [pictures["spectrum"], pictures["quality"]]

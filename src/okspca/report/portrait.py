@@ -1,6 +1,6 @@
 """A saved model together with rows to draw it with, and the pictures of both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,12 +12,21 @@ from okspca.errors import DataError, NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
 from okspca.estimators.saving import load_model
-from okspca.files.evaluating import Scores, scores
+from okspca.files.comparison import Scores, scores
+from okspca.files.held_out import HeldOut, score_held_out
 from okspca.files.readers import Reading, expanded
 from okspca.files.samples import Sample, read_sample, usable_inputs
+from okspca.files.verdict import Setting, setting_of
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import by_svd
 from okspca.pipeline import PipelineState
+from okspca.report.charts import (
+    Plot,
+    embedding_chart,
+    quality_chart,
+    relevance_chart,
+    spectrum_chart,
+)
 from okspca.report.input_shares import relevance
 from okspca.report.pictures import draw_embedding, draw_quality, draw_relevance, draw_spectrum
 from okspca.report.second_axis import second_axis
@@ -35,6 +44,8 @@ class Portrait(NamedTuple):
     sample: Sample | None
     #: Files that were read for it.
     inputs: tuple[str, ...] = ()
+    #: Scores on rows that it has not learned, where such were given.
+    held_out: HeldOut | None = None
 
     @property
     def classes(self) -> bool:
@@ -46,8 +57,15 @@ class Portrait(NamedTuple):
         """What the target is called."""
         return "target" if self.record is None else self.record.target
 
+    @property
+    def setting(self) -> Setting:
+        """What a verdict needs to know."""
+        return setting_of(self.model, self.target)
+
     def scores(self) -> Scores | None:
-        """Running scores, if the fit was evaluated."""
+        """Scores on held-out rows, else running scores, if the fit was evaluated."""
+        if self.held_out is not None:
+            return self.held_out.scores
         return None if self.record is None else scores(self.record.evaluation, classes=self.classes)
 
     def stability(self) -> Stability | None:
@@ -62,21 +80,29 @@ class Portrait(NamedTuple):
         return self.model.ready().read(_spectrum)
 
 
-def open_portrait(path: Path, inputs: list[str], reading: Reading, most_rows: int) -> Portrait:
+def open_portrait(
+    path: Path,
+    inputs: list[str],
+    reading: Reading,
+    most_rows: int,
+    held_out: Sequence[str] = (),
+) -> Portrait:
     """Load a model; rows come from ``inputs``, or from where it was fitted if that is there."""
     model, record = load_model(OKSPCA, path)
     if getattr(model, "input_map_", None) is None:
         message = f"{path} has not learned enough rows to have a basis; there is nothing to draw."
         raise DataError(message)
     if record is None:
-        if inputs:
+        if inputs or held_out:
             message = f"{path} does not know its columns; only `okspca fit` notes them."
             raise DataError(message)
         return Portrait(path, model, None, None, (str(path),))
     classes = model.task_ == CLASSIFICATION
     found = inputs or usable_inputs(record)
     sample = read_sample(record, found, reading, classes, most_rows) if found else None
-    return Portrait(path, model, record, sample, (str(path), *expanded(found)))
+    files = (str(path), *expanded(found), *expanded(list(held_out)))
+    scored = score_held_out(model, record, list(held_out), reading) if held_out else None
+    return Portrait(path, model, record, sample, files, scored)
 
 
 def _spectrum(state: PipelineState) -> Floats:
@@ -128,3 +154,23 @@ PICTURES: dict[str, Callable[[Portrait], Figure | None]] = {
     "quality": _quality,
     "relevance": _relevance,
 }
+
+
+def charts(portrait: Portrait) -> dict[str, list[Plot]]:
+    """Data of every picture; empty where there are none."""
+    model, sample = portrait.model, portrait.sample
+    found = portrait.scores()
+    told: dict[str, list[Plot]] = {
+        "spectrum": spectrum_chart(portrait.spectrum(), model.basis().rank)
+    }
+    if portrait.record is not None:
+        measure = "score" if found is None else found.measure
+        told["quality"] = quality_chart(portrait.record.history, measure)
+    if sample is not None:
+        X, y = sample.drawn(DRAWN_ROWS)
+        if len(X):
+            Z = np.asarray(model.transform(X))
+            told["embedding"] = embedding_chart(Z, y, portrait.target, classes=portrait.classes)
+            some = sample.drawn(RELEVANCE_ROWS)[0]
+            told["relevance"] = relevance_chart(relevance(model, some), sample.names)
+    return told
