@@ -400,18 +400,19 @@ def test_the_running_score_is_that_of_a_plain_ridge_regression(
     losses, start = np.zeros(3), 256
     while start < N:
         some = slice(start, block_end(start))
-        S = model.input_standardizer_.transform(X[some])
-        Phi = model.input_map_.transform(S)
+        Phi = model.input_map_.transform(model.input_standardizer_.transform(X[some]))
         if seen:
             past = [np.concatenate(part) for part in zip(*seen, strict=True)]
             U = model.components_.T
             guesses = [
                 ridge(past[0], U, past[2], Phi),
-                ridge(past[1], np.eye(3), past[2], S),
-                np.full(len(S), past[2].mean()),
+                ridge(
+                    past[1] / past[1].std(axis=0), np.eye(3), past[2], X[some] / past[1].std(axis=0)
+                ),
+                np.full(len(Phi), past[2].mean()),
             ]
             losses += [((guess - y[some]) ** 2).sum() for guess in guesses]
-        seen.append((Phi, S, y[some]))
+        seen.append((Phi, X[some], y[some]))
         model.partial_fit(X[some], y[some])
         start = block_end(start)
     assert told["measure"] == "R²"

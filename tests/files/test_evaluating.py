@@ -214,3 +214,21 @@ def test_what_is_written_is_read_again() -> None:
     assert again.content().header == sink.content().header
     for name, array in sink.content().tensors.items():
         np.testing.assert_array_equal(again.content().tensors[name], array)
+
+
+def test_a_column_that_spreads_late_does_not_spoil_what_is_kept_of_the_others() -> None:
+    """Scaled by the rows before it, one row of the first block would make all of the PCA."""
+    X, y = rows()
+    spoiled = np.column_stack([X, 1e-6 * RandomState(4).normal(size=N)])
+    spoiled[2 * BLOCK + 7, 3] = 1.0
+    found, plain = evaluated(spoiled, y), evaluated(X, y)
+    assert found.entries["inputs"].score == pytest.approx(plain.entries["inputs"].score, abs=0.02)
+    assert found.entries["pca"].score > 0.5 * plain.entries["pca"].score
+
+
+@pytest.mark.parametrize("factor", [1e-100, 1e100])
+def test_units_of_the_inputs_change_no_score(factor: float) -> None:
+    X, y = rows()
+    plain, other = evaluated(X, y), evaluated(X * [factor, 1.0, 7.0], y)
+    for name in ("inputs", "pca", "linear"):
+        assert other.entries[name].score == pytest.approx(plain.entries[name].score, abs=1e-9)

@@ -36,6 +36,7 @@ from okspca.files.readouts import (
     pls,
     readout,
     spectrum_of,
+    standardized,
 )
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import by_svd
@@ -103,7 +104,7 @@ def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats, y: NDArray
     numbers = y if not isinstance(labels, OneHotMap) and y.dtype.kind in "fiu" else np.zeros(1)
     if not (np.isfinite(X).all() and np.isfinite(numbers).all()):
         return tested  # learning says what is wrong
-    _refuse_too_large(own.features, inputs, numbers)
+    _refuse_too_large(own.features, X, numbers)
     if not evaluation.rows:
         return tested
     try:
@@ -146,7 +147,7 @@ def taken(model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any])
     kept = _kept(model, before, tested.inputs, targets)
     after = before._replace(
         features=_side(model, before, before.features, (tested.own, kept), targets),
-        inputs=_input_side(before, tested.inputs, targets),
+        inputs=_input_side(before, tested.X, targets),
         tally=tally,
         kept=kept,
     )
@@ -201,7 +202,6 @@ def _losses(
     found = np.full((2, len(METHODS) + len(LEVELS), len(tested.X)), np.nan)
     U, more = pipeline.read(lambda state: (embedding_basis(state), more_columns(state)))
     assert tested.own is not None
-    assert tested.inputs is not None
     own = _narrowed(evaluation.features, known)
     readouts = _feature_readouts(own, U, more, totals)
     for method, each in readouts.items():
@@ -212,10 +212,10 @@ def _losses(
         V = _model_of(evaluation.other).ready().read(embedding_basis)
         guess = _of_components(side, V, totals).of(tested.other.features - side.mean)
         found[:, OTHER] = losses_of(guess, targets, known, classes=totals.classes)
-    inputs = _narrowed(evaluation.inputs, known)
-    if len(inputs.mean):
+    if len(evaluation.inputs.mean):
+        inputs, units = standardized(_narrowed(evaluation.inputs, known), totals.rows)
         for method, each in _input_readouts(inputs, totals, k).items():
-            guess = each.of(tested.inputs - inputs.mean)
+            guess = each.of((tested.X - evaluation.inputs.mean) * units)
             found[:, method] = losses_of(guess, targets, known, classes=totals.classes)
     return found
 
@@ -319,11 +319,11 @@ def _side(
     return added(blank, blank.features, input_map.transform(kept.inputs), kept.targets)
 
 
-def _input_side(before: Evaluation, inputs: Floats, targets: Floats) -> Side:
+def _input_side(before: Evaluation, X: Floats, targets: Floats) -> Side:
     """Add a block of inputs, unless they are too wide to be compared."""
     if not len(before.inputs.mean):
         return before.inputs._replace(cross=np.zeros((0, targets.shape[1])))
-    return added(before, before.inputs, inputs, targets)
+    return added(before, before.inputs, X, targets)
 
 
 def added(before: Evaluation, side: Side, rows: Floats, targets: Floats) -> Side:

@@ -7,7 +7,8 @@ reduction to the columns of some W is read by the same ridge regression, restric
 
 and for classes by the linear discriminants of :mod:`okspca.numerics.discriminants` with the same
 penalty.  λ is chosen by generalised cross-validation of the regression on all columns, from the
-rows seen so far.  The reductions are
+rows seen so far.  A response is predicted at most ``MOST_SPREADS`` standard deviations from its
+mean so far: one row with a wild input would decide everything otherwise.  The reductions are
 
 * all columns: W = (G + λ I)⁻¹ H, whose span gives the same as all of them;
 * PCA: the leading eigenvectors of G;
@@ -27,8 +28,12 @@ from okspca.state.evaluations import Side
 #: Ridges to choose from, relative to the mean of the diagonal of G, and the one without a choice.
 RIDGES = tuple(float(10.0**power) for power in range(-6, 2))
 FIXED_RIDGE = 1e-4
+#: How far from the mean a response is predicted, in standard deviations.
+MOST_SPREADS = 5.0
 #: The least share of the rows that must be left as degrees of freedom.
 LEAST_FREE = 0.02
+#: A column that varies by less than this multiple of its mean is constant.
+ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 #: Directions whose squared length, among unit ones, is below this are none of their own.
 DEPENDENT = 1e-10
 
@@ -43,14 +48,19 @@ class Totals(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """A linear prediction from deviations: of the response, or of the log odds of classes."""
+    """A linear prediction from deviations: of the response, or of the log odds of classes.
+
+    A response is predicted no further than ``reach`` from its mean.
+    """
 
     weights: Floats
     offsets: Floats
+    reach: float = np.inf
 
     def of(self, deviations: Floats) -> Floats:
         """Predict rows."""
-        return np.asarray(deviations @ self.weights + self.offsets)
+        found = (deviations @ self.weights).clip(-self.reach, self.reach)
+        return np.asarray(found + self.offsets)
 
 
 class Spectrum(NamedTuple):
@@ -66,6 +76,19 @@ def constant(side: Side, totals: Totals) -> Readout:
     """Predict the mean, or the shares of the classes."""
     offsets = np.log(np.maximum(totals.mean, np.finfo(np.float64).tiny))
     return Readout(np.zeros(side.cross.shape), offsets if totals.classes else totals.mean)
+
+
+def standardized(side: Side, rows: int) -> tuple[Side, Floats]:
+    """Sums of columns of unit variance, and what columns are multiplied with; constant ones by 0.
+
+    Sums are kept in units of the data: scaled by the rows before them, early rows of a column that
+    spreads later would outweigh all others.
+    """
+    spread = np.sqrt(np.maximum(side.gram.diagonal(), 0.0) / max(rows, 1))
+    varies = spread > ROUNDING * np.abs(side.mean)
+    units = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+    gram = side.gram * units * units[:, np.newaxis]
+    return Side(np.zeros_like(side.mean), gram, side.cross * units[:, np.newaxis]), units
 
 
 def spectrum_of(side: Side, totals: Totals) -> Spectrum:
@@ -89,7 +112,8 @@ def readout(side: Side, W: Floats, ridge: float, totals: Totals) -> Readout:
     # Along these columns G + λ I is the number of rows times one.
     cross = W.T @ side.cross
     if not totals.classes:
-        return Readout(W @ cross / totals.rows, totals.mean)
+        spread = float(np.sqrt(totals.square.sum() / totals.rows))
+        return Readout(W @ cross / totals.rows, totals.mean, MOST_SPREADS * spread)
     distances = (cross / (totals.rows * totals.mean)).T
     weights, offsets = discriminants(distances, np.eye(W.shape[1]), totals.mean)
     return Readout(W @ weights, offsets)

@@ -170,6 +170,7 @@ def _figures(found: Scores, setting: Setting) -> str:
         first, last = f"{setting.components} predict{s} {target} right in {own} of rows", "constant"
     else:
         first, last = f"{setting.components} explain{s} {own} of the variance of {target}", ""
+    names["inputs"] = f"all {_counted(setting.n_inputs, 'input')} reach"
     rest = [
         f"{names[name]} {_amount(found, entries[name].score)}"
         for name in ("inputs", "linear", "pca", last)

@@ -51,7 +51,12 @@ def levels_chart(found: Scores, k: int, most: int) -> list[Plot]:
     if len(kept) < 2:
         return []
     numbers = sorted(kept)
-    plot = _plot("lines", f"{found.measure} by number of components", "components", found.measure)
+    plot = _plot(
+        "lines",
+        f"{found.measure.capitalize()} by number of components",
+        "components",
+        found.measure,
+    )
     plot["log_x"] = True
     plot["series"] = [_line(0, "this target", numbers, [kept[n] for n in numbers])]
     ends = [numbers[0], numbers[-1]]

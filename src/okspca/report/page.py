@@ -19,7 +19,7 @@ from okspca.report.tables import Table
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; max-width: 62rem; margin: 2rem auto;
        padding: 0 1rem; }
-h1, h2, h3 { line-height: 1.2; }
+h1, h2, h3 { line-height: 1.2; overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid #ccc; }
 h3 { font-size: 1rem; margin: 1.5rem 0 .4rem; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
@@ -51,6 +51,10 @@ img { max-width: 100%; }
        font-size: .8rem; padding: .15rem .5rem; border-radius: .3rem; max-width: 90%; }
 pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; }
 nav a { margin-right: 1rem; }
+@media (max-width: 30rem) {
+  th, td { padding: .2rem .3rem; white-space: normal; }
+  table { font-size: .8rem; }
+}
 @media print {
   nav, .interactive { display: none; }
   .live > img { display: inline; }

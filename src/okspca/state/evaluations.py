@@ -125,8 +125,8 @@ class Evaluation(NamedTuple):
     rows : int
         Rows in the sums.
     features, inputs : Side
-        The input features, and the standardised inputs themselves; without columns where there are
-        more than ``MOST_COMPARED``.
+        The input features, and the inputs themselves in their own units; without columns where
+        there are more than ``MOST_COMPARED``.
     target_mean, target_square : ndarray of shape (m,)
         Mean of the targets (of the response, or of the indicators of classes) and sum of their
         squared deviations.

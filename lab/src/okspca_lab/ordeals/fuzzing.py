@@ -29,7 +29,7 @@ from okspca.estimators.saving import model_bytes
 from okspca.features import IdentityMap
 from okspca.services import Adam
 from okspca.state.container import allocation_limit
-from okspca.state.evaluations import Evaluation
+from okspca.state.evaluations import Evaluation, Kept, Other, Side
 from okspca.state.streams import Encoding, Standing, StreamRecord
 from okspca_lab.ordeals.mutations import MUTATIONS
 
@@ -78,7 +78,10 @@ def seeds() -> list[bytes]:
     full = record._replace(
         encodings=(Encoding("number"), Encoding("one-hot", ("u", "v"))),
         history=(Standing(64.0, 0.5, 1.0, 1.0), Standing(70.0, 0.5, 1.0, 1.0, 0.4, 0.3)),
-        evaluation=Evaluation.start(6, 3),
+        evaluation=Evaluation.start(6, 3)._replace(
+            kept=Kept(np.zeros((0, 3)), np.zeros((0, 0))),
+            other=Other(Side.start(6), models[0].to_bytes()),
+        ),
         offsets=(("rows", 0, 40), ("rows", 1, 30)),
     )
     return [*map(model_bytes, models), *(model_bytes(models[0], each) for each in (record, full))]
