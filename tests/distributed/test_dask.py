@@ -154,3 +154,18 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, tmp_path: Pa
     client.wait_for_workers(2)
     assert set(client.run(os.getpid).values()) != before
     assert model.to_bytes() == undisturbed.to_bytes()
+
+
+@pytest.mark.parametrize("missing", ["impute", "skip"])
+def test_frames_that_lack_values_equal_one_run(client: Any, missing: str) -> None:
+    X, y = rows()
+    X[np.random.RandomState(1).rand(*X.shape) < 0.1] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    frame.loc[7, "y"] = np.nan
+    model = OKSPCA(2, missing=missing, **SETTINGS)
+    found = fit(dd.from_pandas(frame, npartitions=5), "y", model=model)
+    wanted = alone(frame[list("abcd")], frame["y"], missing=missing)
+    assert_same(found, wanted)
+    assert found.n_rows_skipped_ == wanted.n_rows_skipped_ > 0
+    with pytest.raises(DataError, match="column 'a'"):
+        fit(dd.from_pandas(frame, npartitions=5), "y", model=OKSPCA(2, **SETTINGS))

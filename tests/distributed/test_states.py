@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from okspca import OKSPCA, DataError, MergeError, NotReadyError, StateError, Status
@@ -293,3 +294,41 @@ def test_one_shard_is_one_frozen_run_to_the_last_bit() -> None:
     found = OKSPCA.from_bytes(state).input_standardizer_
     assert fingerprint(found) == fingerprint(alone.input_standardizer_)
     assert_same_sums(OKSPCA.from_bytes(state), alone, relative=1e-14)
+
+
+GAPS: list[dict[str, Any]] = [
+    {"missing": "impute"},
+    {"missing": "skip"},
+    {"missing": "impute", "missing_indicators": True},
+    {"missing": "impute", "bandwidth": "median"},
+    {"missing": "skip", "bandwidth": "median"},
+]
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("options", GAPS, ids=str)
+def test_shards_that_lack_values_equal_one_frozen_run(
+    options: dict[str, Any], is_sparse: bool
+) -> None:
+    if is_sparse and "missing_indicators" in options:
+        return
+    random = np.random.RandomState(0)
+    dense = random.normal(size=(400, 3)) * [1.0, 5.0, 0.1] + [0.0, 100.0, 3.0]
+    y = dense[:, 0] + dense[:, 2]
+    dense[random.rand(400, 3) < 0.5 * is_sparse] = 0.0
+    dense[random.rand(400, 3) < 0.2] = np.nan
+    y[5] = np.nan
+    X: Any = csr_array(dense) if is_sparse else dense
+    model = OKSPCA(2, n_random_features=32, random_state=0, **options)
+    parts = [slice(0, 390), slice(390, 395), slice(395, 400)]
+    states = two_passes(model, [[(X[rows], y[rows])] for rows in parts])
+    merged = OKSPCA.from_bytes(merge_states(OKSPCA, states))
+    # A bandwidth is taken from the first rows, which are here the first shard.
+    fixed = {**options, "bandwidth": "sqrt-dim", "input_map": merged.input_map_}
+    alone = OKSPCA(2, standardize="frozen", random_state=0, **fixed).set_params(
+        target_map=merged.target_map_
+    )
+    alone.fit(X, y)
+    assert_same_sums(merged, alone, 1e-11)
+    assert merged.n_rows_skipped_ == alone.n_rows_skipped_ > 0
+    assert merged.n_values_imputed_ == alone.n_values_imputed_

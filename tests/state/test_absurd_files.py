@@ -55,7 +55,7 @@ def told(whole: bytes, kind: str, place: Any) -> bytes:
 def use(model: OKSPCA) -> None:
     """Do everything with a model that people do."""
     assert model.learned is not None
-    _, intake, pipeline, _ = model.learned
+    intake, pipeline = model.learned.intake, model.learned.pipeline
     y: Any = X[:, 0] if intake.n_outputs == 1 else X
     if intake.labels is not None:
         y = np.array(["b", "a", "c"])[np.digitize(X[:, 0], [-0.4, 0.4])]

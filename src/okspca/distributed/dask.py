@@ -103,7 +103,7 @@ def fit_blocks(
         surveys = [delayed(_survey)(model, block) for block in blocks]
         merged = _tree(surveys, lambda some: delayed(merge_surveys)(model, some), fan_in)
         found = compute(merged)[0]
-        first = first_rows(_first_of_each(blocks)) if needs_pilot(model) else None
+        first = first_rows(_first_of_each(blocks, model.missing)) if needs_pilot(model) else None
     else:
         found, first = survey_of(model, [pilot]), pilot
     start = delayed(identity(model, Survey.from_bytes(model, found), first).to_bytes())
@@ -180,15 +180,15 @@ def _learn(kind: type[OKSPCA], start: bytes, part: Part) -> bytes:
     return learn(kind, start, _several(part))
 
 
-def _first_of_each(blocks: Sequence[Any]) -> Iterator[Block]:
+def _first_of_each(blocks: Sequence[Any], missing: str) -> Iterator[Block]:
     """First rows of one partition after the other, as they are asked for."""
     for block in blocks:
-        yield compute(delayed(_first)(block))[0]
+        yield compute(delayed(_first)(block, missing))[0]
 
 
-def _first(part: Part) -> Block:
+def _first(part: Part, missing: str) -> Block:
     """First rows of a partition."""
-    return first_rows(_several(part))
+    return first_rows(_several(part), missing)
 
 
 def _several(part: Part) -> Iterable[Block]:
@@ -206,5 +206,5 @@ def _embed_frame(
 ) -> Any:
     """Embed a partition of a data frame; rows keep their index."""
     rows = part[columns] if hasattr(kind.from_bytes(state), "feature_names_in_") else None
-    Z = embed(kind, state, matrix_of(part, columns) if rows is None else rows)
+    Z = embed(kind, state, matrix_of(part, columns, gaps=True) if rows is None else rows)
     return type(part)(Z, index=part.index, columns=names)

@@ -8,7 +8,8 @@ import numpy as np
 from okspca.distributed.states import Block, n_rows
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
-from okspca.estimators.missing import check_present
+from okspca.estimators.missing import check_present, numbers_with_gaps
+from okspca.estimators.preparing import RAISE
 from okspca.numerics.arrays import Floats
 
 
@@ -29,13 +30,17 @@ def input_names(names: Sequence[str], target: str, weight: str | None = None) ->
     return [name for name in names if name not in (target, weight)]
 
 
-def matrix_of(frame: Any, columns: Sequence[str]) -> Floats:
-    """The named columns as one matrix, rows contiguous: the one copy that learning needs."""
+def matrix_of(frame: Any, columns: Sequence[str], *, gaps: bool = False) -> Floats:
+    """The named columns as one matrix, rows contiguous: the one copy that learning needs.
+
+    Missing values are refused, or, where ``gaps`` says so, become NaN and are left to the model.
+    """
     X = np.empty((len(frame), len(columns)))
     for j, name in enumerate(columns):
         column = column_of(frame, name)
-        check_present(column, f"Column {name!r}")
-        X[:, j] = column
+        if not gaps:
+            check_present(column, f"Column {name!r}")
+        X[:, j] = numbers_with_gaps(column) if gaps else column
     return X
 
 
@@ -51,9 +56,16 @@ def column_of(frame: Any, name: str) -> Any:
 
 
 def block_of(
-    frame: Any, target: str, columns: Sequence[str] | None = None, weight: str | None = None
+    frame: Any,
+    target: str,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    *,
+    gaps: bool = False,
 ) -> Block:
     """Split a frame into inputs, target and, where a column holds them, weights.
+
+    ``gaps`` is for models that deal with missing values themselves.
 
     Examples
     --------
@@ -63,7 +75,7 @@ def block_of(
     ([[1.0], [2.0]], [0.5, 1.5])
     """
     columns = list(columns or input_names(names_of(frame), target, weight))
-    block: Block = (matrix_of(frame, columns), column_of(frame, target))
+    block: Block = (matrix_of(frame, columns, gaps=gaps), column_of(frame, target))
     return block if weight is None else (*block, column_of(frame, weight))
 
 
@@ -127,5 +139,5 @@ def with_embedding(model: OKSPCA, frame: Any, columns: Sequence[str] | None = No
 def _inputs(model: OKSPCA, frame: Any, columns: Sequence[str]) -> Any:
     """The inputs of a frame, as a frame where the model knows their names."""
     if not hasattr(model, "feature_names_in_"):
-        return matrix_of(frame, columns)
+        return matrix_of(frame, columns, gaps=model.missing != RAISE)
     return frame.select(columns) if hasattr(frame, "select") else frame[columns]

@@ -83,9 +83,11 @@ def fit(
         message = f"There is no input column beside {target!r}."
         raise DataError(message)
 
+    gaps = model.missing != "raise"
+
     def blocks(batches: Iterator[Any]) -> Iterator[Block]:
         for batch in batches:
-            yield block_of(batch, target, columns, sample_weight)
+            yield block_of(batch, target, columns, sample_weight, gaps=gaps)
 
     if pilot is None:
         found = _merged(
@@ -96,7 +98,7 @@ def fit(
         )
         if needs_pilot(model):
             counted = data if sample_weight is None else data.where(data[sample_weight] > 0)
-            pilot = block_of(counted.limit(MEDIAN_ROWS).toArrow(), target, columns)
+            pilot = block_of(counted.limit(MEDIAN_ROWS).toArrow(), target, columns, gaps=gaps)
     else:
         found = survey_of(model, [pilot])
     start = identity(model, Survey.from_bytes(model, found), pilot).to_bytes()
@@ -124,10 +126,11 @@ def transform(model: OKSPCA, data: Any, columns: Sequence[str] | None = None) ->
     kind, state, names = type(model), model.to_bytes(), embedding_names(model)
     chosen = list(columns or getattr(model, "feature_names_in_", data.columns))
     check_free(names, data.columns)
+    gaps = model.missing != "raise"
 
     def embedded(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            Z = embed(kind, state, matrix_of(batch, chosen))
+            Z = embed(kind, state, matrix_of(batch, chosen, gaps=gaps))
             arrays = [*batch.columns, *(pa.array(column) for column in Z.T)]
             yield pa.RecordBatch.from_arrays(arrays, names=[*batch.schema.names, *names])
 

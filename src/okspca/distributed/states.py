@@ -18,7 +18,9 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
 from okspca.estimators.data import sound
 from okspca.estimators.learned import Record
+from okspca.estimators.missing import numbers_with_gaps
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.preparing import PREPARATION, RAISE, without_gaps
 from okspca.estimators.presets import AUTO
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
@@ -62,10 +64,10 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     if state.standardize == "causal":
         state.standardize = "frozen"
     check_can_be_sharded(state)
-    inputs, columns, intake = survey.known()
+    _, columns, intake = survey.known()
     recipe = clone(state)
     if state.standardize == "frozen":
-        recipe.input_standardizer = state.input_standardizer or freeze(inputs)
+        recipe.input_standardizer = state.input_standardizer or survey.frozen_inputs()
         if survey.targets is not None:
             given = state.target_standardizer
             recipe.target_standardizer = given or freeze(survey.targets)
@@ -75,8 +77,13 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     if looks_at_rows and pilot is None:
         message = "bandwidth='median' looks at first rows; give them as pilot=(X, y)."
         raise ValueError(message)
-    rows = _pilot(survey, pilot if looks_at_rows else None)
-    state.learned = Record(columns, intake, build(recipe, rows, intake.labels), None)
+    rows, preparation = _pilot(survey, pilot if looks_at_rows else None), survey.preparation()
+    if preparation is not None:
+        rows = Rows(preparation.transform(rows.X), rows.Y, rows.weights)
+    pipeline = build(recipe, rows, intake.labels)
+    if preparation is not None:
+        pipeline.state.companions = {PREPARATION: preparation}
+    state.learned = Record(columns, intake, pipeline, None)
     return state
 
 
@@ -173,8 +180,10 @@ def needs_pilot(model: OKSPCA) -> bool:
     return "median" in (model.bandwidth, model.target_bandwidth)
 
 
-def first_rows(blocks: Iterable[Block]) -> Block:
+def first_rows(blocks: Iterable[Block], missing: str = RAISE) -> Block:
     """The first rows of positive weight, for a bandwidth; takes no more blocks than it needs.
+
+    Rows that ``missing`` leaves out are not among them.
 
     Examples
     --------
@@ -187,9 +196,12 @@ def first_rows(blocks: Iterable[Block]) -> Block:
         if not n_rows(X):
             continue
         kept: Any = slice(left)
-        if weights:
+        X = sound(X) if issparse(X) else numbers_with_gaps(X)
+        if missing != RAISE:
+            X, y, *weights = without_gaps(missing, X, y, weights[0] if weights else None)
+        if weights and weights[0] is not None:
             kept = np.flatnonzero(np.asarray(weights[0]) > 0.0)[:left]
-        inputs.append((sound(X) if issparse(X) else np.asarray(X, dtype=np.float64))[kept])
+        inputs.append(X[kept])
         targets.append(np.asarray(y)[kept])
         left -= n_rows(inputs[-1])
         if left <= 0:
@@ -215,12 +227,12 @@ def _pilot(survey: Survey, pilot: Block | None) -> Rows:
     width = 1 if survey.targets is None else len(survey.targets.mean)
     if pilot is None:
         return Rows(np.empty((0, survey.n_features_in_)), np.empty((0, width)), np.empty(0))
-    X = sound(pilot[0])[:MEDIAN_ROWS]
-    X = X if issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+    X, y = first_rows([pilot], survey.probe.missing)
+    X = X if issparse(X) else np.ascontiguousarray(X)
     n = n_rows(X)
     Y = np.zeros((n, width))
     if survey.targets is not None:
-        Y = np.asarray(pilot[1], dtype=np.float64)[:MEDIAN_ROWS].reshape(n, -1)
+        Y = np.asarray(y, dtype=np.float64).reshape(n, -1)
     if X.shape != (n, survey.n_features_in_) or Y.shape != (n, width):
         message = f"pilot has shapes {X.shape} and {Y.shape}, unlike the rows of the survey."
         raise DataError(message)

@@ -1,6 +1,7 @@
 """Pass one: what must be known about all rows before the first of them is learned."""
 
 import copy
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -8,17 +9,27 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from okspca import __version__
+from okspca.distributed.present import PresentInputs
 from okspca.errors import DataError, MergeError, NotReadyError
 from okspca.estimators import OKSPCA
-from okspca.estimators.building import resolve_service, variance_rule
+from okspca.estimators.building import Rows, resolve_service, variance_rule
 from okspca.estimators.data import check_values, validated
+from okspca.estimators.filling import Means
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import Columns, Record, names_of
 from okspca.estimators.merging import check_schema
+from okspca.estimators.missing import numbers_with_gaps
+from okspca.estimators.preparing import (
+    IMPUTE,
+    RAISE,
+    Preparation,
+    new_preparation,
+    without_gaps,
+)
 from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
 from okspca.estimators.sparse_rows import check_sparse_rows
-from okspca.standardize import CausalStandardizer
-from okspca.standardize.sparse import SparseStandardizer
+from okspca.standardize import CausalStandardizer, FrozenStandardizer
+from okspca.standardize.sparse import SparseStandardizer, freeze
 from okspca.state.container import pack, unpack
 from okspca.state.fields import Sink, Source
 from okspca.state.front_ends import STANDARDIZERS
@@ -58,6 +69,8 @@ class Survey:
         self._intake.service = resolve_service(model.solver)
         self.inputs: Inputs | None = None
         self.targets: CausalStandardizer | None = None
+        #: With ``missing="impute"``: how much of each column was there.
+        self.present: PresentInputs | None = None
 
     @property
     def rows(self) -> int:
@@ -94,26 +107,47 @@ class Survey:
         names = names_of(X) if self.inputs is None else None
         if self.inputs is not None:
             validated(self.probe, X, reset=False, skip_check_array=True)
+        gaps = self.probe.missing != RAISE
+        X = numbers_with_gaps(X) if gaps else X
         checked = validated(self.probe, X, reset=None, ensure_all_finite=False)
-        check_values(checked, "X")
+        known = names if self.inputs is None else self.schema.columns.names
+        check_values(checked, "X", known, gaps=gaps)
         check_sparse_rows(self.probe, None, checked)
         if self.inputs is not None and issparse(checked) != isinstance(
             self.inputs, SparseStandardizer
         ):
             message = "Some blocks of X are sparse and others are not; give all of them alike."
             raise DataError(message)
+        if gaps:
+            checked, y, sample_weight = without_gaps(self.probe.missing, checked, y, sample_weight)
+            if not checked.shape[0]:
+                return self
         rows = self._intake.commit(self._intake.admit(checked, y, sample_weight, None))
         if self.inputs is None:
-            self._note(Columns(checked.shape[1], names))
-            rule = variance_rule(self.probe.variance_floor)
-            made = SparseStandardizer if issparse(rows.X) else CausalStandardizer
-            self.inputs = made(rows.X.shape[1], rule)
-            if self._intake.labels is None:
-                self.targets = CausalStandardizer(rows.Y.shape[1], rule)
-        self.inputs.scan(rows.X, rows.weights)
+            self._begin(Columns(checked.shape[1], names), rows)
+        self._learn(rows)
+        return self
+
+    def _begin(self, columns: Columns, rows: Rows) -> None:
+        """Begin to add up rows like these."""
+        self._note(columns)
+        rule = variance_rule(self.probe.variance_floor)
+        made = SparseStandardizer if issparse(rows.X) else CausalStandardizer
+        self.inputs = made(columns.n, rule)
+        if self._intake.labels is None:
+            self.targets = CausalStandardizer(rows.Y.shape[1], rule)
+        if self.probe.missing == IMPUTE:
+            self.present = PresentInputs.start(columns.n)
+
+    def _learn(self, rows: Rows) -> None:
+        """Add up rows."""
+        assert self.inputs is not None
+        if self.present is None:
+            self.inputs.scan(rows.X, rows.weights)
+        else:
+            self.present = self.present.learn(self.inputs, rows.X, rows.weights)
         if self.targets is not None:
             self.targets.scan(rows.Y, rows.weights)
-        return self
 
     def merge(self, other: Self) -> Self:
         """Merge another survey into this one, in place; one that saw nothing is neutral.
@@ -132,12 +166,32 @@ class Survey:
         if type(self.inputs) is not type(other.inputs):
             message = "The surveys differ in their schema: one saw sparse rows, the other dense."
             raise MergeError(message)
-        self.inputs.merge(other.inputs)  # type: ignore[arg-type]
+        if self.present is not None and other.present is not None:
+            self.present = self.present.merged(other.present, (self.inputs, other.inputs))
+        else:
+            self.inputs.merge(other.inputs)  # type: ignore[arg-type]
         if self.targets is not None and other.targets is not None:
             self.targets.merge(other.targets)
         if self._intake.labels is not None and other._intake.labels is not None:
             self._intake.labels = self._intake.labels.with_classes(other._intake.labels.classes)
         return self
+
+    def preparation(self) -> Preparation | None:
+        """How every shard completes its rows: by the means of all of them."""
+        begun = new_preparation(self.probe)
+        if begun is None or self.present is None:
+            return begun
+        ready = self.probe.input_standardizer
+        if isinstance(ready, FrozenStandardizer) and ready.mean.any():
+            return replace(begun, means=Means.at(ready.mean[: self.n_features_in_]))
+        return replace(begun, means=Means.at(self.present.means.values()))
+
+    def frozen_inputs(self) -> FrozenStandardizer:
+        """The standardiser of completed inputs."""
+        inputs = self.known()[0]
+        if self.present is None:
+            return freeze(inputs)
+        return self.present.frozen(inputs, indicators=self.probe.missing_indicators)
 
     def known(self) -> tuple[Inputs, Columns, Intake]:
         """What was found about the inputs and the target; raise where nothing was seen."""
@@ -157,6 +211,8 @@ class Survey:
         write_names(seen, self.schema.columns)
         write_intake(seen.inside("intake"), self._intake, self.probe.solver)
         STANDARDIZERS.write(seen.inside("inputs"), self.inputs)
+        if self.present is not None:
+            self.present.write(seen.inside("present"))
         if self.targets is not None:
             STANDARDIZERS.write(seen.inside("targets"), self.targets)
         return pack(sink.content())
@@ -183,6 +239,8 @@ class Survey:
             found if isinstance(found, Inputs) else source.refuse("inputs", "of no survey")
         )
         columns = read_columns(source, len(self.inputs.mean))
+        if source.is_object("present"):
+            self.present = PresentInputs.read(source.inside("present"), len(self.inputs.mean))
         self._intake = read_intake(source.inside("intake"), self.probe.solver)
         self._note(columns)
         if self._intake.labels is None:

@@ -2,6 +2,8 @@
 
 import warnings
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,14 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from okspca.basis import Basis
 from okspca.diagnostics.same_target import SameTargetReport
 from okspca.diagnostics.stability import Stability
-from okspca.errors import NotReadyError, RankWarning
+from okspca.errors import DataError, NotReadyError, RankWarning
 from okspca.estimators.building import n_input_features
 from okspca.estimators.data import check_values, validated
 from okspca.estimators.fitted import FittedAttributes
+from okspca.estimators.missing import numbers_with_gaps
+from okspca.estimators.preparing import RAISE, SKIP, answered, incomplete, preparation_of
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import Floats
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.answers import (
     errors_in_words,
     maintained,
@@ -33,6 +37,8 @@ _EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
 class Answering(FittedAttributes):
     """The part of an estimator that answers; nothing here learns."""
+
+    missing: str
 
     def basis(
         self, *, kind: str = "extracted", align_to: Basis | None = None, certify: bool = True
@@ -95,11 +101,48 @@ class Answering(FittedAttributes):
         """Counters and numbers of the solver's maintenance (clips, re-initialisations, ...)."""
         return self.ready().read(lambda p: p.service.health(p.service_state))
 
+    def complete_rows(self, X: ArrayLike) -> Floats:
+        """Rows as the model's inputs: checked, with missing values filled in as for an answer."""
+        pipeline = self.ready()
+        rows = self._checked_rows(pipeline, X)
+        preparation = pipeline.read_as_is(lambda state: preparation_of(self, state))
+        return rows if preparation is None else preparation.transform(rows)
+
+    def _answer(
+        self, X: ArrayLike, question: Callable[[PipelineState], Any], *, labels: bool = False
+    ) -> tuple[Any, Floats]:
+        """Ask one state for a function of rows; return it and its values.
+
+        Rows that are left out because they lack a value come out as NaN, or, where ``labels`` are
+        asked for, are refused.
+        """
+        pipeline = self.ready()
+        rows = self._checked_rows(pipeline, X)
+        function, preparation = pipeline.read(
+            lambda state: (question(state), preparation_of(self, state))
+        )
+        if preparation is None:
+            return function, function.of(rows)
+        lacks = incomplete(rows) if self.missing == SKIP else np.zeros(rows.shape[0], np.bool_)
+        if labels and lacks.any():
+            row = int(np.argmax(lacks))
+            message = f"Row {row} of X lacks a value, and no label stands for that; drop the row."
+            raise DataError(message)
+        return function, answered(
+            lambda some: function.of(preparation.transform(some)), rows, lacks
+        )
+
     def _checked_rows(self, pipeline: Pipeline, X: ArrayLike) -> Floats:
         """Check rows that are to be embedded."""
-        checks = {"dtype": np.float64, "ensure_all_finite": False, "accept_sparse": "csr"}
-        checked: Floats = validated(self, X, reset=False, **checks)
-        check_values(checked, "X")
+        gaps = self.missing != RAISE
+        if gaps:
+            validated(self, X, reset=False, skip_check_array=True)
+            X = numbers_with_gaps(X)
+            checked: Floats = validated(self, X, reset=None, ensure_all_finite=False)
+        else:
+            checks = {"dtype": np.float64, "ensure_all_finite": False, "accept_sparse": "csr"}
+            checked = validated(self, X, reset=False, **checks)
+        check_values(checked, "X", self._known("The columns").columns.names, gaps=gaps)
         check_sparse_rows(self, pipeline, checked)
         return checked
 

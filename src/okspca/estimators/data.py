@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from okspca.errors import DataError
-from okspca.estimators.missing import as_array, check_present
+from okspca.estimators.missing import REMEDY, as_array, check_present, column_names
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.scalars import plain
@@ -27,28 +27,37 @@ class Labels(NamedTuple):
     kind: str
 
 
-def check_values(array: Floats, name: str) -> None:
-    """Raise one error naming row and column where a value is not finite or is above 1e150."""
-    if issparse(array):
-        _check_stored_values(array, name)
-        return
+def check_values(array: Any, name: str, columns: Any = None, *, gaps: bool = False) -> None:
+    """Raise one error naming row and column where a value is not finite or is above 1e150.
+
+    Columns are called by ``columns``, where they have names; ``gaps`` says that NaN stands for a
+    missing value and is none of this function's business.
+    """
     if array.size == 0:
         return
-    rows = np.ascontiguousarray(array.reshape(array.shape[0], -1))
-    found = _first_bad(rows, LARGEST_VALUE)
+    entries = _entries(array)
+    checked = np.where(np.isnan(entries), 0.0, entries) if gaps else entries
+    found = _first_bad(checked, LARGEST_VALUE)
     if found < 0:
         return
-    row, column = divmod(found, rows.shape[1])
-    place = f"row {row}" if array.ndim == 1 else f"row {row}, column {column}"
-    _refuse(name, rows[row, column], place)
+    row, column = divmod(found, entries.shape[1])
+    value = float(entries[row, column])
+    if issparse(array):
+        row, column = _place_of(array, found)
+    called = column if columns is None else repr(columns[column])
+    _refuse(name, value, f"row {row}" if array.ndim == 1 else f"row {row}, column {called}")
 
 
-def _check_stored_values(rows: Any, name: str) -> None:
-    """Check the values that sparse rows hold."""
-    found = _first_bad(rows.data[:, np.newaxis], LARGEST_VALUE)
-    if found >= 0:
-        row = int(np.searchsorted(rows.indptr, found, side="right")) - 1
-        _refuse(name, rows.data[found], f"row {row}, column {rows.indices[found]}")
+def _entries(array: Any) -> Floats:
+    """Values as contiguous rows; those that sparse rows store, as one column."""
+    rows = array.data[:, np.newaxis] if issparse(array) else array.reshape(array.shape[0], -1)
+    return np.ascontiguousarray(rows)
+
+
+def _place_of(rows: Any, entry: int) -> tuple[int, int]:
+    """Row and column of an entry of sparse rows."""
+    row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
+    return row, int(rows.indices[entry])
 
 
 def sound(X: Any) -> Any:
@@ -78,7 +87,7 @@ def sound(X: Any) -> Any:
 def _refuse(name: str, value: float, place: str) -> None:
     """Raise because of a value."""
     if np.isnan(value):
-        problem = f"{name} contains NaN at {place}; fill or drop missing values first."
+        problem = f"{name} contains NaN at {place}; {REMEDY}"
     elif np.isinf(value):
         problem = f"{name} contains inf (infinity) at {place}; replace or drop it first."
     else:
@@ -109,7 +118,8 @@ def where_not_numbers(X: Any) -> str | None:
         return None
     for (row, column), value in np.ndenumerate(array):
         if isinstance(value, str) and not _is_numeric(value):
-            place = f"row {row}, column {column}"
+            names = column_names(X)
+            place = f"row {row}, column {column if names is None else repr(names[column])}"
             return f"X contains {str(value)!r} at {place}, which is not a number; encode it first."
     return None
 

@@ -83,13 +83,35 @@ class FittedAttributes:
     def task_(self) -> str:
         """What is learned: "classification" or "regression"."""
         task = self._known("task_").intake.task
-        assert task is not None
+        if task is None:
+            message = "task_ exists only after a complete row was learned."
+            raise AttributeError(message)
         return task
 
     @property
     def n_samples_seen_(self) -> int:
         """Number of rows learned."""
         return self._known("n_samples_seen_").n_rows
+
+    @property
+    def n_rows_skipped_(self) -> int:
+        """Number of rows left out because a value was missing."""
+        preparation = self._known("n_rows_skipped_").preparation
+        return 0 if preparation is None else preparation.n_skipped
+
+    @property
+    def n_values_imputed_(self) -> int:
+        """Number of missing values that were filled in."""
+        preparation = self._known("n_values_imputed_").preparation
+        return 0 if preparation is None else preparation.n_filled
+
+    @property
+    def input_names_(self) -> list[str]:
+        """Names of the model's inputs: those of the columns, and of what was made of them."""
+        record = self._known("input_names_")
+        names = [str(name) for name in record.columns.listed]
+        names = names or [f"x{number}" for number in range(record.columns.n)]
+        return names if record.preparation is None else record.preparation.names(names)
 
     @property
     def input_map_(self) -> FeatureMap:

@@ -3,12 +3,15 @@
 import copy
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 
 from okspca.errors import StateError
 from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SCORE, SEARCH, Record
+from okspca.estimators.preparation_form import read_preparation, write_preparation
+from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.presets import AUTO, relevance_of
 from okspca.estimators.relevance_search import TIMES, RelevanceSearch
@@ -39,6 +42,9 @@ def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
     if pilot is not None:
         _write_rows(sink, "pilot", pilot)
     companions = {} if pipeline is None else pipeline.companions
+    preparation: Preparation | None = learned.preparation
+    if preparation is not None:
+        write_preparation(sink.inside("preparation"), preparation)
     search: RelevanceSearch | None = companions.get(SEARCH)
     if search is not None:
         _write_search(sink.inside("search"), search, _shared(model, intake.labels))
@@ -52,22 +58,30 @@ def read_fitted(source: Source, model: Any) -> Record:
     n_inputs = source.count("n_features_in", least=1)
     columns = read_columns(source, n_inputs)
     intake = read_intake(source.inside("intake"), model.solver)
-    pipeline = None
+    pipeline, preparation, width = None, None, n_inputs
+    if source.is_object("preparation"):
+        preparation = read_preparation(source.inside("preparation"), n_inputs)
+        width = preparation.width(n_inputs)
     if not source.is_none("pipeline"):
         shared = _shared(model, intake.labels)
         pipeline = read_pipeline(source.inside("pipeline"), shared)
-        if pipeline.input_map.n_inputs != n_inputs:
+        if pipeline.input_map.n_inputs != width:
             source.refuse("n_features_in", n_inputs)
         _check_intake(source, intake, pipeline)
-    pilot = _read_rows(source, "pilot", n_inputs, intake) if source.flag("pilot") else None
-    if (pilot is None) == (pipeline is None):
+    pilot = None
+    if source.flag("pilot"):
+        gaps = preparation is not None
+        pilot = _read_rows(source, "pilot", n_inputs, intake, gaps=gaps)
+    n_places = (pilot is not None) + (pipeline is not None)
+    # Without a task, all rows so far were left out.
+    if n_places != (intake.task is not None) or (not n_places and preparation is None):
         source.refuse("pilot", "neither held back nor learned")
-    check_widths(model, n_inputs, intake.n_outputs)
+    check_widths(model, width, intake.n_outputs)
     search = None
     if source.is_object("search"):
         shared = _shared(model, intake.labels)
         low_rank = relevance_of(model) == "low-rank"
-        search = _read_search(source.inside("search"), shared, n_inputs, intake, low_rank=low_rank)
+        search = _read_search(source.inside("search"), shared, width, intake, low_rank=low_rank)
     wants_search = relevance_of(model) is not None and pipeline is not None
     # Which rows allow a search that was not asked for by name is not told by the parameters.
     may_lack_it = model.relevance == AUTO and search is None
@@ -80,10 +94,11 @@ def read_fitted(source: Source, model: Any) -> Record:
         if not getattr(model, "prequential", False):
             source.refuse("prequential", "not what the parameters say")
     source.close()
-    found = {SEARCH: search, SCORE: score}
-    if pipeline is not None:
-        pipeline.companions = {name: one for name, one in found.items() if one is not None}
-    return Record(columns, intake, None if pipeline is None else Pipeline(pipeline), pilot)
+    if pipeline is None:
+        return Record(columns, intake, None, pilot, preparation)
+    found = {SEARCH: search, SCORE: score, PREPARATION: preparation}
+    pipeline.companions = {name: one for name, one in found.items() if one is not None}
+    return Record(columns, intake, Pipeline(pipeline), None)
 
 
 def _shared(model: Any, labels: OneHotMap | None) -> Shared:
@@ -170,14 +185,19 @@ def _write_rows(sink: Sink, name: str, rows: Rows) -> None:
     if issparse(rows.X):
         message = "Sparse rows that are held back cannot be saved; learn 512, or give a bandwidth."
         raise StateError(message)
-    sink.array(f"{name}_inputs", rows.X)
+    # Rows that are held back may lack values; infinity was refused at the door.
+    sink.array(f"{name}_inputs", rows.X, finite=name != "pilot")
     sink.array(f"{name}_targets", rows.Y)
     sink.array(f"{name}_weights", rows.weights)
 
 
-def _read_rows(source: Source, name: str, n_inputs: int, intake: Intake) -> Rows:
+def _read_rows(
+    source: Source, name: str, n_inputs: int, intake: Intake, *, gaps: bool = False
+) -> Rows:
     """Read rows that are kept until a bandwidth, a scale or more can be taken from them."""
-    X = source.array(f"{name}_inputs", (None, n_inputs))
+    X = source.array(f"{name}_inputs", (None, n_inputs), finite=not gaps)
+    if np.isinf(X).any():
+        source.refuse(f"{name}_inputs", "infinite")
     width = 1 if intake.labels is not None else intake.n_outputs
     Y = source.array(f"{name}_targets", (X.shape[0], width))
     weights = source.array(f"{name}_weights", X.shape[:1])

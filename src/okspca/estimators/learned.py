@@ -10,6 +10,7 @@ from okspca.errors import NotReadyError, StateError
 from okspca.estimators.building import Rows
 from okspca.estimators.data import validated
 from okspca.estimators.intake import Intake
+from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.relevance_search import RelevanceSearch
 from okspca.features import FeatureMap
@@ -60,13 +61,16 @@ class Record(NamedTuple):
     pipeline : Pipeline or None
         None while rows are held back.
     pilot : Rows or None
-        Rows that are held back until the pipeline can be built.
+        Rows that are held back until the pipeline can be built, as the door lets them in.
+    first_preparation : Preparation or None
+        How they will be completed; once there is a pipeline, its companion tells.
     """
 
     columns: Columns
     intake: Intake
     pipeline: Pipeline | None
     pilot: Rows | None
+    first_preparation: Preparation | None = None
 
     @property
     def n_rows(self) -> int:
@@ -94,8 +98,19 @@ class Record(NamedTuple):
         found: PrequentialScore | None = self._companion(SCORE)
         return found
 
+    @property
+    def preparation(self) -> Preparation | None:
+        """How rows are completed; None where all of them must be complete."""
+        if self.pipeline is None:
+            return self.first_preparation
+        found: Preparation | None = self._companion(PREPARATION)
+        return found
+
     def ready(self) -> Pipeline:
         """Return the pipeline, or say what is missing."""
+        if self.pipeline is None and self.pilot is None:
+            message = "No row was learned yet: each of them lacked a value; learn complete rows."
+            raise NotReadyError(message)
         if self.pipeline is None:
             message = (
                 f"{self.n_rows} of the {MEDIAN_ROWS} rows that bandwidth='median' or "

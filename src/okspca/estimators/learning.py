@@ -17,13 +17,25 @@ from okspca.estimators.data import check_row, check_values, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Columns, Record, names_of
-from okspca.estimators.missing import as_array
+from okspca.estimators.missing import as_array, numbers_with_gaps
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.preparing import (
+    IMPUTE,
+    PREPARATION,
+    RAISE,
+    Preparation,
+    fading,
+    new_preparation,
+    preparation_of,
+    without_gaps,
+)
 from okspca.estimators.presets import relevance_from
 from okspca.estimators.relevance_search import RelevanceSearch, is_searching
 from okspca.estimators.sparse_rows import check_sparse_rows
+from okspca.features import OneHotMap
 from okspca.pipeline import Pipeline
 from okspca.services import Service
+from okspca.standardize import Standardizer
 
 
 class Learning(FittedAttributes):
@@ -32,6 +44,8 @@ class Learning(FittedAttributes):
     task: str
     solver: str | Service[Any]
     standardize: str | None
+    missing: str
+    input_standardizer: Standardizer | None
 
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -40,8 +54,7 @@ class Learning(FittedAttributes):
 
         With ``standardize="frozen"`` a first pass over all rows fixes the standardisers.
         """
-        classes = None if y is None else _sorted_classes(y, sample_weight)
-        return self._learn(None, X, y, (classes, sample_weight), whole=True)
+        return self._learn(None, X, y, (None, sample_weight), whole=True)
 
     def partial_fit(
         self,
@@ -58,7 +71,8 @@ class Learning(FittedAttributes):
             Inputs.  A model whose first block is sparse scales its inputs without centring them;
             sparse rows are never filled.
         y : array-like of shape (n,) or (n, d_y)
-            Labels, numbers, or several numbers per row.
+            Labels, numbers, or several numbers per row.  With ``missing`` other than "raise", rows
+            without a target are left out and counted.
         classes : sequence, optional
             Classes known beforehand.  Others may appear at any time: a late class gives the same
             subspace as one declared at the start.
@@ -88,21 +102,17 @@ class Learning(FittedAttributes):
             target = learned.intake.numbers_of(y)
             if target is not None and pipeline.learn_row(x, target):  # type: ignore[arg-type]
                 return self
-        row = check_row(x)
+        row = check_row(x) if self.missing == RAISE else numbers_with_gaps(x)
         if row.ndim != 1:
             message = f"learn_one takes a one-dimensional x, not one of shape {row.shape}."
             raise DataError(message)
-        targets = as_array(y)[np.newaxis]
+        X, targets = row[np.newaxis], as_array(y)[np.newaxis]
         if learned is None or pipeline is None:
-            return self.partial_fit(row[np.newaxis], targets)
+            return self.partial_fit(X, targets)
         if row.shape[0] != learned.columns.n:
             message = f"x has {row.shape[0]} values, but the model learned {learned.columns.n}."
             raise DataError(message)
-        X = row[np.newaxis]
-        check_values(X, "x")
-        intake = learned.intake
-        with intake.taking(intake.admit(X, targets, None, None)) as rows:
-            self._run(learned, rows)
+        self._admit_and_take(learned, (X, targets, None), None, name="x")
         return self
 
     def _learn_single(self, X: Any, y: Any) -> bool:
@@ -133,58 +143,127 @@ class Learning(FittedAttributes):
         elif not learned.columns.are_plain_in(X):
             validated(self, X, reset=False, skip_check_array=True)
         # No record tells how many columns there are before the block was checked.
-        known = learned or Record(Columns(0, names), Intake(self.task), None, None)
-        self._admit_and_take(known, X, y, extras, whole=whole)
-        return self
-
-    def _admit_and_take(
-        self, learned: Record, X: Any, y: Any, extras: tuple[Any, Any], *, whole: bool
-    ) -> None:
-        """Check everything about a block, and only then let it change anything."""
-        if learned.pipeline is None:
-            # While rows are held back, building may still fail: only then a copy must be at risk.
-            learned = learned._replace(intake=copy.copy(learned.intake))
-            learned.intake.service = resolve_service(self.solver)
+        known = learned or Record(
+            Columns(0, names), Intake(self.task), None, None, new_preparation(self)
+        )
         if y is None:
             message = (
                 f"This {type(self).__name__} estimator requires y to be passed, "
                 "but the target y is None."
             )
             raise DataError(message)
-        plain = learned.columns.are_plain_in(X)
-        checked = X if plain else validated(self, X, reset=None, ensure_all_finite=False)
-        check_values(checked, "X")
-        check_sparse_rows(self, learned.pipeline, checked)
-        admitted = learned.intake.admit(checked, y, extras[1], extras[0])
+        plain = known.columns.are_plain_in(X)
+        table = X if plain or self.missing == RAISE else numbers_with_gaps(X)
+        checked = X if plain else validated(self, table, reset=None, ensure_all_finite=False)
+        self._admit_and_take(known, (checked, y, extras[1]), extras[0], whole=whole)
+        return self
+
+    def _admit_and_take(
+        self,
+        learned: Record,
+        block: tuple[Any, Any, Any],
+        classes: Sequence[Hashable] | None,
+        *,
+        whole: bool = False,
+        name: str = "X",
+    ) -> None:
+        """Check everything about a block of numbers, and only then let it change anything."""
+        if learned.pipeline is None:
+            # While rows are held back, building may still fail: only then a copy must be at risk.
+            learned = learned._replace(intake=copy.copy(learned.intake))
+            learned.intake.service = resolve_service(self.solver)
+        X, columns = block[0], learned.columns
+        check_values(X, name, columns.names, gaps=self.missing != RAISE)
+        check_sparse_rows(self, learned.pipeline, X)
+        learned = learned._replace(columns=columns._replace(n=X.shape[1]))
+        preparation = self._preparation_after(learned)
+        if self.missing != RAISE:
+            block = without_gaps(self.missing, *block)
+            preparation = preparation and preparation.skipping(X.shape[0] - block[0].shape[0])
+        if block[0].shape[0]:
+            self._admit(learned, block, (classes, preparation), whole=whole)
+        elif whole:
+            message = f"Each of the {X.shape[0]} rows lacks a value; there is nothing to learn."
+            raise DataError(message)
+        else:
+            self._count(learned, preparation)
+
+    def _admit(
+        self,
+        learned: Record,
+        block: tuple[Any, Any, Any],
+        extras: tuple[Sequence[Hashable] | None, Preparation | None],
+        *,
+        whole: bool,
+    ) -> None:
+        """Check the target of rows that have one, and learn them."""
+        (X, y, weights), (classes, preparation) = block, extras
+        self._check_target(y)
+        classes = _sorted_classes(y, weights) if whole else classes
+        admitted = learned.intake.admit(X, y, weights, classes)
         numbers = admitted.numbers
-        check_widths(self, checked.shape[1], None if numbers is None else numbers.shape[1])
+        width = X.shape[1] if preparation is None else preparation.width(X.shape[1])
+        check_widths(self, width, None if numbers is None else numbers.shape[1])
         if whole and admitted.X.shape[0] == 0:
             message = "Every sample_weight is zero; there is nothing to learn."
             raise DataError(message)
-        learned = learned._replace(columns=learned.columns._replace(n=checked.shape[1]))
         with learned.intake.taking(admitted) as rows:
-            self._take(learned, rows, whole=whole)
+            self._take(learned, rows, preparation, whole=whole)
 
-    def _take(self, learned: Record, rows: Rows, *, whole: bool) -> None:
+    def _check_target(self, y: Any) -> None:
+        """Check what only some estimators ask of a target."""
+
+    def _preparation_after(self, learned: Record) -> Preparation | None:
+        """How the next rows are completed."""
+        if learned.pipeline is None:
+            return learned.first_preparation or new_preparation(self)
+        return preparation_of(self, learned.pipeline.state)
+
+    def _count(self, learned: Record, preparation: Preparation | None) -> None:
+        """Keep count of rows of which none was learned."""
+        if learned.pipeline is None:
+            self._learned = learned._replace(first_preparation=preparation)
+        else:
+            state = learned.pipeline.state
+            X, Y = np.empty((0, state.input_map.n_inputs)), np.empty((0, 1))
+            beside: dict[str, Any] = {PREPARATION: preparation}
+            learned.pipeline.run(X, Y, np.empty(0), **beside)
+
+    def _take(
+        self, learned: Record, rows: Rows, preparation: Preparation | None, *, whole: bool
+    ) -> None:
         """Learn admitted rows, building the pipeline as soon as enough of them are known."""
         if learned.pipeline is not None:
-            self._run(learned, rows)
+            prepared = _completed(preparation, rows, fading(self))
+            self._run(learned, prepared[0], **prepared[1])
             return
-        labels, pipeline = learned.intake.labels, None
+        labels = learned.intake.labels
         rows = rows if learned.pilot is None else learned.pilot.followed_by(rows)
         needed = max(pilot_rows(self, labels=labels is not None), 1)
         if whole or len(rows) >= needed:
-            all_rows = whole and self.standardize == "frozen"
-            pipeline = build(self, rows if all_rows else rows.first(needed), labels)
-            relevance = relevance_from(self, rows.X)
-            if relevance is None:
-                pipeline.run(rows.X, rows.Y, rows.weights)
-            else:
-                low_rank = relevance == "low-rank"
-                search = RelevanceSearch.start(pipeline.state.twin(), low_rank=low_rank)
-                pipeline = search.learn(pipeline, rows)
-        pilot = rows if pipeline is None else None
-        self._learned = learned._replace(pipeline=pipeline, pilot=pilot)
+            needed = len(rows) if whole and self.standardize == "frozen" else needed
+            pipeline = self._built(rows, preparation, labels, needed)
+            self._learned = learned._replace(pipeline=pipeline, pilot=None, first_preparation=None)
+        else:
+            self._learned = learned._replace(pilot=rows, first_preparation=preparation)
+
+    def _built(
+        self, rows: Rows, preparation: Preparation | None, labels: OneHotMap | None, needed: int
+    ) -> Pipeline:
+        """Build the pipeline from the first rows, and let it learn all of them."""
+        if preparation is not None and self.missing == IMPUTE:
+            ready = self.input_standardizer
+            fixed = self.standardize == "frozen" and ready is None
+            preparation = preparation.started(rows.first(needed), ready, fixed=fixed)
+        rows, beside = _completed(preparation, rows, fading(self))
+        pipeline = build(self, rows.first(needed), labels)
+        relevance = relevance_from(self, rows.X)
+        if relevance is None:
+            pipeline.run(rows.X, rows.Y, rows.weights, **beside)
+            return pipeline
+        low_rank = relevance == "low-rank"
+        search = RelevanceSearch.start(pipeline.state.twin(), low_rank=low_rank)
+        return search.learn(pipeline, rows, **beside)
 
     def _run(self, learned: Record, rows: Rows, **companions: Any) -> None:
         """Learn admitted rows, in a search for the inputs that matter or without."""
@@ -202,7 +281,17 @@ class Learning(FittedAttributes):
         """Whether the pipeline alone has to see a row."""
         companions = {} if pipeline is None else pipeline.state.companions
         searches = companions and is_searching(companions.get(SEARCH))
-        return pipeline is not None and not searches
+        return pipeline is not None and not searches and self.missing != IMPUTE
+
+
+def _completed(
+    preparation: Preparation | None, rows: Rows, fades: float
+) -> tuple[Rows, dict[str, Any]]:
+    """Complete rows; return them with what accompanies the pipeline after them."""
+    if preparation is None:
+        return rows, {}
+    after, complete = preparation.learn(rows, fades)
+    return complete, {PREPARATION: after}
 
 
 def _unmasked_shape(x: Any) -> tuple[int, ...] | None:

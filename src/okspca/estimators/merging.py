@@ -13,6 +13,7 @@ from okspca.errors import MergeError
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Record
+from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.presets import objective_of
 from okspca.estimators.relevance_search import is_searching
 from okspca.features import OneHotMap
@@ -56,10 +57,22 @@ def merged_record(
     merged = copy.deepcopy(mine)
     merge(merged, theirs)
     merged.companions = {**merged.companions, **companions(mine, theirs)}
+    prepared = _merged_preparation(mine, theirs)
+    if prepared is not None:
+        merged.companions = {**merged.companions, PREPARATION: prepared}
     intake = copy.copy(record.intake)
     if isinstance(merged.target_map, OneHotMap):
         intake.labels = merged.target_map
     return record._replace(intake=intake, pipeline=Pipeline(merged), pilot=None)
+
+
+def _merged_preparation(mine: PipelineState, theirs: PipelineState) -> Preparation | None:
+    """How rows of both are completed."""
+    if not any(PREPARATION in state.companions for state in (mine, theirs)):
+        return None
+    here, there = (s.companions.get(PREPARATION, Preparation()) for s in (mine, theirs))
+    both: Preparation = here.merged(there)
+    return both
 
 
 def check_same_kind(mine: Any, theirs: Any, records: tuple[Record, Record]) -> None:

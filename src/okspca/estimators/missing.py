@@ -14,6 +14,8 @@ from scipy.sparse import issparse
 from okspca.errors import DataError
 
 _DATES, _NUMBERS = "mM", "biuf"
+#: What to do about a missing value.
+REMEDY = "fill or drop missing values first (OKSPCA takes missing='skip' or missing='impute')."
 _NAMES = ("NaTType", "NAType")  # the scalars of pandas, which need not be installed
 
 
@@ -38,7 +40,7 @@ def check_present(values: Any, name: str) -> None:
         return
     if missing.any():
         place = tuple(np.argwhere(missing)[0])
-        _refuse(array[place], name, place)
+        _refuse(array[place], name, place, column_names(values))
 
 
 def missing_entries(array: NDArray[Any]) -> NDArray[np.bool_]:
@@ -56,6 +58,101 @@ def missing_entries(array: NDArray[Any]) -> NDArray[np.bool_]:
     elif bare.dtype.kind == "O":
         missing |= np.asarray(np.frompyfunc(_is_missing, 1, 1)(bare), dtype=bool)
     return missing
+
+
+def numbers_with_gaps(X: Any) -> Any:
+    """Rows as float64, NaN where an entry is marked as missing in whatever way.
+
+    Sparse rows, and all that is no table, pass as they are: whoever checks them says what is wrong.
+
+    Examples
+    --------
+    >>> numbers_with_gaps([[1, None], [2, 3]]).tolist()
+    [[1.0, nan], [2.0, 3.0]]
+    """
+    if issparse(X):
+        return _with_stored_gaps(X)
+    names = column_names(X)
+    if names is None or not len(names):
+        return _numbers(as_array(X), "X contains")
+    columns = [X[name] for name in names] if len(set(names)) == len(names) else X.to_numpy().T
+    parts = [
+        _numbers(as_array(column), f"Column {name!r} of X contains")
+        for name, column in zip(names, columns, strict=True)
+    ]
+    return np.column_stack(parts)
+
+
+def column_names(X: Any) -> list[Any] | None:
+    """Names of the columns of a data frame; None for anything else."""
+    names = getattr(X, "columns", None)
+    return None if names is None else list(names)
+
+
+def present_targets(y: Any) -> NDArray[np.bool_]:
+    """Tell which rows have a target; of several outputs, all of them.
+
+    Examples
+    --------
+    >>> present_targets([1.0, None, float("nan")]).tolist()
+    [True, False, False]
+    """
+    array = _targets(y)
+    missing = missing_entries(array).reshape(len(array), -1)
+    if array.dtype.kind == "f":
+        missing |= np.asarray(np.isnan(array).reshape(missing.shape), dtype=np.bool_)
+    return np.asarray(~missing.any(axis=1))
+
+
+def chosen_targets(y: Any, kept: NDArray[np.bool_]) -> Any:
+    """Some of the targets; numbers are numbers again where only gaps made objects of them."""
+    chosen = _targets(y)[kept]
+    chosen = chosen.data if isinstance(chosen, np.ma.MaskedArray) else chosen
+    values = chosen.ravel().tolist() if chosen.dtype.kind == "O" else []
+    are_numbers = all(isinstance(value, int | float) and value is not True for value in values)
+    has_floats = any(isinstance(value, float) for value in values)
+    return chosen.astype(np.float64) if are_numbers and has_floats else chosen
+
+
+def _targets(y: Any) -> NDArray[Any]:
+    """Targets as an array; a list of text keeps NaN, which would become text as well."""
+    array = as_array(y)
+    return np.array(y, dtype=object) if isinstance(y, list) and array.dtype.kind == "U" else array
+
+
+def _numbers(array: NDArray[Any], what: str) -> Any:
+    """Numbers of an array, NaN where an entry is missing."""
+    if array.dtype.kind in "fiub" and not isinstance(array, np.ma.MaskedArray):
+        return array.astype(np.float64, copy=False)
+    missing = missing_entries(array)
+    numbers = np.full(array.shape, np.nan)
+    present = np.asarray(array)[~missing]
+    try:
+        numbers[~missing] = present.astype(np.float64)
+    except (TypeError, ValueError) as failure:
+        message = f"{what} {_first_text(present)!r}, which is not a number; encode it first."
+        raise DataError(message) from failure
+    return numbers
+
+
+def _first_text(values: NDArray[Any]) -> object:
+    """The first value that is no number."""
+    for value in values.tolist():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return values
+
+
+def _with_stored_gaps(rows: Any) -> Any:
+    """Sparse rows with NaN where a mask was put on the values they store."""
+    data = getattr(rows, "data", None)
+    if not (isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any()):
+        return rows
+    filled = rows.copy()
+    filled.data = np.where(np.ma.getmaskarray(data), np.nan, np.asarray(data, dtype=np.float64))
+    return filled
 
 
 def as_array(values: Any) -> NDArray[Any]:
@@ -98,12 +195,16 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float) and value != value
 
 
-def _refuse(value: Any, name: str, place: tuple[int, ...]) -> None:
+def _refuse(
+    value: Any, name: str, place: tuple[int, ...], columns: list[Any] | None = None
+) -> None:
     """Raise because of a missing entry."""
     shown = "NaN" if isinstance(value, float) else str(value)
     if isinstance(value, np.ma.MaskedArray) or not _is_missing(value):
         shown = "a masked value"
-    axes = zip(("row", "column"), place or (0,), strict=False)
-    where = ", ".join(f"{axis} {at}" for axis, at in axes)
-    message = f"{name} contains {shown} at {where}; fill or drop missing values first."
+    at: list[Any] = list(place or (0,))
+    if columns is not None and len(at) == 2:
+        at[1] = repr(columns[at[1]])
+    where = ", ".join(f"{axis} {one}" for axis, one in zip(("row", "column"), at, strict=False))
+    message = f"{name} contains {shown} at {where}; {REMEDY}"
     raise DataError(f"{message} Nothing was learned from this block.")

@@ -114,6 +114,13 @@ class OKSPCA(
     compress : bool, default=True
         Store the moment of a scalar response in the few dozen directions its features use
         (lossless).
+    missing : {"raise", "skip", "impute"}, default="raise"
+        What is done with rows that lack an input (NaN, None, NA): "raise" refuses the block and
+        names row and column; "skip" leaves them out, and embeds them as NaN; "impute" fills in the
+        mean of the earlier rows that have the value.  Rows without a target are refused or left
+        out.  Infinity is never a missing value.
+    missing_indicators : bool, default=False
+        With "impute": add one input per column, 1 where its value is missing.
     input_map, target_map : FeatureMap, optional
         Ready-made maps instead of drawn ones.
     input_standardizer, target_standardizer : Standardizer, optional
@@ -134,6 +141,10 @@ class OKSPCA(
         Classes in the order of the columns of the moment (classification).
     n_samples_seen_ : int
         Rows learned.
+    n_rows_skipped_, n_values_imputed_ : int
+        Rows left out because a value was missing, and values filled in.
+    input_names_ : list of str
+        Names of the inputs in the order of ``relevance_``.
     input_map_, target_map_ : FeatureMap
         The maps in use.
     relevance_ : ndarray of shape (d,)
@@ -185,6 +196,8 @@ class OKSPCA(
         stability: int = 0,
         align: bool = False,
         compress: bool = True,
+        missing: str = "raise",
+        missing_indicators: bool = False,
         input_map: FeatureMap | None = None,
         target_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
@@ -214,6 +227,8 @@ class OKSPCA(
         self.stability = stability
         self.align = align
         self.compress = compress
+        self.missing = missing
+        self.missing_indicators = missing_indicators
         self.input_map = input_map
         self.target_map = target_map
         self.input_standardizer = input_standardizer
@@ -225,10 +240,8 @@ class OKSPCA(
 
         Coordinates are ``U^T phi(x)``, uncentred.
         """
-        pipeline = self.ready()
-        check_embeds(pipeline)
-        checked = self._checked_rows(pipeline, X)
-        return pipeline.read(embedding).of(checked)
+        check_embeds(self.ready())
+        return self._answer(X, embedding)[1]
 
     def merge(self, other: Self) -> Self:
         """Merge another model over the same maps into this one, in place.
@@ -306,6 +319,7 @@ class OKSPCA(
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = self.relevance in (AUTO, None)
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
     @property

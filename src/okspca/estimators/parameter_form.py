@@ -26,6 +26,8 @@ ADDED: dict[str, Any] = {
     "target_features": "fourier",
     "window": None,
     "prequential": False,
+    "missing": "raise",
+    "missing_indicators": False,
 }
 #: The same for estimators that predict, which took fewer parameters at first.
 ADDED_TO_PREDICTORS: dict[str, Any] = ADDED | {

@@ -30,6 +30,7 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "relevance": (AUTO, None, "learned", "low-rank"),
     "target_features": ("fourier", "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
+    "missing": ("raise", "skip", "impute"),
 }
 POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
     "bandwidth": ("sqrt-dim", "median"),
@@ -69,7 +70,7 @@ def check_parameters(model: Any) -> None:
     if not isinstance(model.stability, numbers.Integral) or int(model.stability) not in GROUPS:
         even = f"0 (off) or an even whole number from {GROUPS[1]} to {GROUPS[-1]}"
         reject("stability", model.stability, even)
-    for name in ("align", "compress", "forget_standardizers", "prequential"):
+    for name in ("align", "compress", "forget_standardizers", "prequential", "missing_indicators"):
         value = getattr(model, name, False)
         if not isinstance(value, bool | np.bool_):
             reject(name, value, "True or False")

@@ -14,7 +14,7 @@ No second pass, no optimiser; blocks of any size give the same predictor.  With
 """
 
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
@@ -27,7 +27,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from okspca.estimators.building import Rows
 from okspca.estimators.data import check_values
 from okspca.estimators.fitted import classes_of
-from okspca.estimators.learned import Record
 from okspca.estimators.missing import check_present
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
@@ -100,8 +99,8 @@ class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
     n_components : int, default=4
         Number of components the response is regressed on.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, relevance, standardize, \
-variance_floor, forgetting, window, forget_standardizers, stability, align, compress, input_map, \
-input_standardizer, random_state
+variance_floor, forgetting, window, forget_standardizers, stability, align, compress, missing, \
+missing_indicators, input_map, input_standardizer, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: relevance is learned where that can be.
     target_features : {"chebyshev", "raw"}, default="chebyshev"
         Features of the response that the components are found for.
@@ -142,6 +141,8 @@ input_standardizer, random_state
         stability: int = 0,
         align: bool = False,
         compress: bool = True,
+        missing: str = "raise",
+        missing_indicators: bool = False,
         input_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
         prequential: bool = False,
@@ -169,6 +170,8 @@ input_standardizer, random_state
             stability=stability,
             align=align,
             compress=compress,
+            missing=missing,
+            missing_indicators=missing_indicators,
             input_map=input_map,
             input_standardizer=input_standardizer,
             random_state=random_state,
@@ -182,8 +185,7 @@ input_standardizer, random_state
 
     def predict(self, X: ArrayLike) -> Floats:
         """Predict the response of rows."""
-        pipeline = self.ready()
-        values = pipeline.read(_regressor).of(self._checked_rows(pipeline, X))
+        values = self._answer(X, _regressor)[1]
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
@@ -208,7 +210,7 @@ class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
         Number of components; at most the number of classes less one is used.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, relevance, \
 standardize, variance_floor, forgetting, window, forget_standardizers, stability, align, compress, \
-input_map, input_standardizer, random_state
+missing, missing_indicators, input_map, input_standardizer, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: relevance is learned where that can be.
     prequential : bool, default=False
         Predict every block before it is learned, which costs one solution per block.
@@ -249,6 +251,8 @@ input_map, input_standardizer, random_state
         stability: int = 0,
         align: bool = False,
         compress: bool = True,
+        missing: str = "raise",
+        missing_indicators: bool = False,
         input_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
         prequential: bool = False,
@@ -276,6 +280,8 @@ input_map, input_standardizer, random_state
             stability=stability,
             align=align,
             compress=compress,
+            missing=missing,
+            missing_indicators=missing_indicators,
             input_map=input_map,
             input_standardizer=input_standardizer,
             random_state=random_state,
@@ -292,25 +298,19 @@ input_map, input_standardizer, random_state
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class of rows."""
-        pipeline = self.ready()
-        found = pipeline.read(_classifier)
-        values = found.of(self._checked_rows(pipeline, X))
+        found, values = self._answer(X, _classifier, labels=True)
         return found.classes[np.argmax(values, axis=1)]
 
-    def _learn(
-        self, learned: Record | None, X: Any, y: Any, extras: tuple[Any, Any], *, whole: bool
-    ) -> Self:
-        """Admit a block, then learn it; only labels are admitted."""
-        if y is not None:
-            check_present(y, "y")
-            array = np.asarray(y)
-            if array.dtype.kind == "f":
-                check_values(array, "y")
-            check_classification_targets(array)
-            if array.ndim == 2 and array.shape[1] == 1:
-                message = "A column-vector y was passed when a 1d array was expected."
-                warnings.warn(message, DataConversionWarning, stacklevel=3)
-        return super()._learn(learned, X, y, extras, whole=whole)
+    def _check_target(self, y: Any) -> None:
+        """Admit labels only."""
+        check_present(y, "y")
+        array = np.asarray(y)
+        if array.dtype.kind == "f":
+            check_values(array, "y")
+        check_classification_targets(array)
+        if array.ndim == 2 and array.shape[1] == 1:
+            message = "A column-vector y was passed when a 1d array was expected."
+            warnings.warn(message, DataConversionWarning, stacklevel=6)
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
         """Columns of the classes of rows, and whether they were predicted wrong."""
@@ -323,8 +323,7 @@ input_map, input_standardizer, random_state
 
     def _discriminants(self, X: ArrayLike) -> Floats:
         """Linear discriminants of rows, one column per class."""
-        pipeline = self.ready()
-        return pipeline.read(_classifier).of(self._checked_rows(pipeline, X))
+        return self._answer(X, _classifier)[1]
 
 
 def _regressor(state: PipelineState) -> Readout:

@@ -51,6 +51,12 @@ def read_intake(source: Source, parameter: object) -> Intake:
     intake = Intake(source.text("declared", tuple(map(str, CHOICES["task"]))))
     solver = parameter if isinstance(parameter, Service) else None
     intake.service = read_shared_service(source, solver)
+    if source.is_none("task"):  # every row so far was left out
+        for name in ("labels", "label_kind", "n_outputs"):
+            if not source.is_none(name):
+                source.refuse(name, "known")
+        source.close()
+        return intake
     intake.task = source.text("task", (CLASSIFICATION, REGRESSION))
     if intake.task == CLASSIFICATION:
         labels = MAPS.read(source.inside("labels"))

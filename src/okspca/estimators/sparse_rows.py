@@ -24,6 +24,7 @@ def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:
         "input_map": type(model.input_map) not in (type(None), FourierMap),
         "window": model.window is not None and forgets,
         "forgetting": model.forgetting < 1.0 and forgets,
+        "missing_indicators": model.missing == "impute" and model.missing_indicators,
     }
     for name, is_refused in refused.items():
         if is_refused:
