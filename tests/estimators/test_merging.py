@@ -1,15 +1,20 @@
 """Merging by the estimators: what pools, what is refused, and what is renewed."""
 
+import copy
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.random import RandomState
 from sklearn.exceptions import NotFittedError
 
-from okspca import OKSPCA, MergeError, Status
+from okspca import OKSPCA, MergeError, StateError, Status
+from okspca.distributed import Survey, identity, merge_states
 from okspca.numerics.subspace import projector_distance
 from okspca.services import Cached
 from okspca.standardize import NoStandardizer
+from okspca.state.container import pack, unpack
 
 X = RandomState(0).normal(size=(300, 5))
 Y = np.sin(X[:, 0]) + X[:, 1] ** 2
@@ -88,3 +93,74 @@ def test_merge_renews_what_a_cache_holds() -> None:
         whole = OKSPCA(2, standardize=None, random_state=0).fit(X, Y).basis()
         assert (basis.status, basis.age, basis.built_at) == (Status.VALID, 0, 300)
         assert projector_distance(basis.vectors, whole.vectors) < 1e-9
+
+
+def part(seed: int, n: int = 40, **settings: Any) -> OKSPCA:
+    """A model of some rows of its own."""
+    inputs = RandomState(seed).normal(size=(n, 3))
+    return OKSPCA(2, n_random_features=8, random_state=0, **settings).fit(inputs, inputs[:, 0])
+
+
+def same(model: OKSPCA) -> OKSPCA:
+    """The model as another process would load it."""
+    return OKSPCA.from_bytes(model.to_bytes())
+
+
+@pytest.mark.parametrize("objective", ["covariance", "whitened"])
+def test_no_row_is_counted_twice(objective: str) -> None:
+    a, b, c = (part(seed, objective=objective) for seed in range(3))
+    both = same(b).merge(a)
+    pairs = {
+        "itself": (a, a),
+        "a copy": (a, copy.deepcopy(a)),
+        "the file again": (same(a), same(a)),
+        "the same part again": (both, a),
+        "one that contains it": (a, same(both)),
+        "a part in common": (same(both), same(c).merge(same(a))),
+        "the other part": (same(both), b),
+    }
+    for what, (one, other) in pairs.items():
+        before = one.to_bytes(), other.to_bytes()
+        with pytest.raises(MergeError, match="rows would count twice"):
+            one.merge(other)
+        assert (one.to_bytes(), other.to_bytes()) == before, what
+    assert same(both).merge(c).n_samples_seen_ == 120
+    assert same(a).merge(a, distinct=True).n_samples_seen_ == 80
+    assert same(both).to_bytes() == same(b).merge(same(a)).to_bytes()
+
+
+def test_merged_models_remember_their_parts_while_they_learn() -> None:
+    a, b = part(0), part(1)
+    both = same(b).merge(a)
+    for i in range(3):
+        both.learn_one(X[i, :3], float(i))
+    both.partial_fit(np.ones((2, 3)), [0.5, 1.5])
+    with pytest.raises(MergeError, match="twice"):
+        both.merge(a)
+
+
+def test_alike_shards_of_an_engine_are_different_rows() -> None:
+    a = part(0)
+    merged = OKSPCA.from_bytes(merge_states(OKSPCA, [a.to_bytes()] * 3))
+    assert merged.n_samples_seen_ == 120
+    assert b"ancestry" not in merged.to_bytes()
+
+
+def test_states_of_zero_rows_stay_neutral() -> None:
+    inputs = RandomState(0).normal(size=(30, 2))
+    model = OKSPCA(1, n_random_features=8, random_state=0)
+    start = identity(model, Survey(model).add(inputs, inputs[:, 0]))
+    learned = same(start).partial_fit(inputs, inputs[:, 0])
+    assert same(start).merge(start).n_samples_seen_ == 0
+    for merged in (same(start).merge(learned), same(learned).merge(start)):
+        assert b"ancestry" not in merged.to_bytes()
+        with pytest.raises(MergeError, match="twice"):
+            merged.merge(learned)
+
+
+def test_a_digest_that_is_none_is_refused() -> None:
+    data = part(0).merge(part(1)).to_bytes()
+    content = unpack(data)
+    content.header["fitted"]["ancestry"][0] = "no digest"
+    with pytest.raises(StateError, match="ancestry"):
+        OKSPCA.from_bytes(pack(content))

@@ -181,10 +181,10 @@ def test_the_prequential_score_starts_anew_is_saved_and_pooled(tmp_path: Path) -
     for one in (model, twin):
         one.partial_fit(X[300:], Y[300:])
     assert twin.prequential_score_ == model.prequential_score_ != score
-    twin.merge(model)
+    twin.merge(model, distinct=True)
     np.testing.assert_allclose(twin.prequential_score_, model.prequential_score_, rtol=1e-12)
     assert twin.ready().state.companions["score"].weight == 400.0
-    plain = OKSPCARegressor(2, **shared).partial_fit(X, Y).merge(model)
+    plain = OKSPCARegressor(2, **shared).partial_fit(X, Y).merge(model, distinct=True)
     assert not hasattr(plain, "prequential_score_")
     model.fit(X, Y)
     assert "score" not in model.ready().state.companions

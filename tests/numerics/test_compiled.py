@@ -98,6 +98,6 @@ def test_only_plain_arrays_reach_a_bound_kernel(
         again.partial_fit(X[101:201][::2], y[101:201][::2])
         again.basis(), again.basis(certify=False)
         if name not in ("adam", "projected-gradient"):
-            again.merge(copy.deepcopy(model)).basis()
+            again.merge(copy.deepcopy(model), distinct=True).basis()
     if name not in ("exact-snapshot", "exact-each", "cached", "binary", "contrast"):
         assert met

@@ -22,6 +22,12 @@ def merge(
 
     They must have been fitted with --relevance none: a model that learns which inputs matter draws
     features of its own.
+
+    Models of `okspca fit` standardise each row by the rows before it in their own input. Their sums
+    are merged exactly, but that is not what one run over all inputs would have given: fit all files
+    in one command where you can, and merge parts that are long and of the same kind.
+
+    A model is not merged with itself, a copy of it, or a model that contains it already.
     """
     if len(models) < 2:
         stop("Give at least two models to merge.", WRONG_COMMAND)

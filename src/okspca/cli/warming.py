@@ -149,7 +149,7 @@ def exercise(task: str, solver: str, front_end: str) -> None:
         _read(mapped(model), X)
         _read(model, X)
         with suppress(MergeError):  # trackers cannot be merged
-            _read(model.merge(copy.deepcopy(model)), X)
+            _read(model.merge(copy.deepcopy(model), distinct=True), X)
 
 
 def layouts(array: NDArray[Any]) -> list[NDArray[Any]]:

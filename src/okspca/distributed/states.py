@@ -135,13 +135,17 @@ def learn(kind: type[OKSPCA], start: bytes, blocks: Iterable[Block]) -> bytes:
 
 
 def merge_states(kind: type[OKSPCA], states: Iterable[bytes]) -> bytes:
-    """Merge states in their order; one alone passes as it is."""
+    """Merge states in their order; one alone passes as it is.
+
+    Whoever cuts the rows into shards sees to it that each is learned once: shards that are alike
+    are taken for different rows.
+    """
     first, *others = states
     if not others:
         return first
     model = kind.from_bytes(first)
     for other in others:
-        model.merge(kind.from_bytes(other))
+        model.merge(kind.from_bytes(other), distinct=True)
     return model.to_bytes()
 
 

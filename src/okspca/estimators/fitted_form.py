@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from okspca.errors import StateError
+from okspca.estimators.ancestry import ANCESTRY, read_ancestry, write_ancestry
 from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SCORE, SEARCH, Record
@@ -42,6 +43,7 @@ def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
     if pilot is not None:
         _write_rows(sink, "pilot", pilot)
     companions = {} if pipeline is None else pipeline.companions
+    write_ancestry(sink, companions.get(ANCESTRY, ()))
     preparation: Preparation | None = learned.preparation
     if preparation is not None:
         write_preparation(sink.inside("preparation"), preparation)
@@ -93,10 +95,11 @@ def read_fitted(source: Source, model: Any) -> Record:
         score = _read_score(source.inside("prequential"), n_outputs)
         if not getattr(model, "prequential", False):
             source.refuse("prequential", "not what the parameters say")
+    ancestry = read_ancestry(source)
     source.close()
     if pipeline is None:
         return Record(columns, intake, None, pilot, preparation)
-    found = {SEARCH: search, SCORE: score, PREPARATION: preparation}
+    found = {SEARCH: search, SCORE: score, PREPARATION: preparation, ANCESTRY: ancestry or None}
     pipeline.companions = {name: one for name, one in found.items() if one is not None}
     return Record(columns, intake, Pipeline(pipeline), None)
 

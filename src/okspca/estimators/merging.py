@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from okspca.errors import MergeError
+from okspca.estimators.ancestry import ANCESTRY, merged_ancestry
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Record
@@ -37,10 +38,13 @@ def merged_record(
     model: FittedAttributes,
     other: FittedAttributes,
     companions: Callable[[PipelineState, PipelineState], dict[str, Any]],
+    *,
+    distinct: bool = False,
 ) -> Record:
     """Merge what two models have learned; neither changes.
 
-    ``companions`` says what two merged pipelines are accompanied by.
+    ``companions`` says what two merged pipelines are accompanied by; ``distinct``, that the rows of
+    both are known to be different, so that nobody has to look or to remember.
     """
     mine, theirs = model.ready().state, other.ready().snapshot()
     record, their_record = model.learned, other.learned
@@ -54,9 +58,12 @@ def merged_record(
         )
         raise MergeError(message)
     check_merge(mine, theirs)
+    ancestry = () if distinct else merged_ancestry(mine, theirs)
     merged = copy.deepcopy(mine)
     merge(merged, theirs)
     merged.companions = {**merged.companions, **companions(mine, theirs)}
+    if ancestry:
+        merged.companions = {**merged.companions, ANCESTRY: ancestry}
     prepared = _merged_preparation(mine, theirs)
     if prepared is not None:
         merged.companions = {**merged.companions, PREPARATION: prepared}

@@ -243,7 +243,7 @@ class OKSPCA(
         check_embeds(self.ready())
         return self._answer(X, embedding)[1]
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: Self, *, distinct: bool = False) -> Self:
         """Merge another model over the same maps into this one, in place.
 
         The realised features of both are merged exactly.  With causal standardisers that is not
@@ -252,13 +252,25 @@ class OKSPCA(
         solvers cannot be merged.  A state of zero rows (:func:`okspca.distributed.identity`) is the
         neutral element.
 
+        Parameters
+        ----------
+        other : OKSPCA
+            It stays as it is.
+        distinct : bool, default=False
+            True where the rows of both are known to be different.  Otherwise a model is not merged
+            with itself, a copy of it, a model that contains it or one that has a merged part in
+            common with it.  Two models are taken for the same where they hold the same sums of two
+            rows or more; rows in common that were not merged (an earlier state of the same stream,
+            overlapping files) are not found out.
+
         Raises
         ------
         MergeError
-            The message says which of maps, parameters, schema or standardisers differs; neither
-            model has changed.
+            The message says which of maps, parameters, schema or standardisers differs, or that
+            rows would count twice; neither model has changed.
         """
-        self._learned = merged_record(self, other, self._merged_companions)
+        merged = merged_record(self, other, self._merged_companions, distinct=distinct)
+        self._learned = merged
         return self
 
     def _merged_companions(self, mine: PipelineState, theirs: PipelineState) -> dict[str, Any]:
