@@ -23,7 +23,7 @@ from okspca.cli import app
 from okspca.cli.display import Progress
 from okspca.cli.interruption import Interruption
 from okspca.errors import DataError
-from okspca.estimators.saving import load_model
+from okspca.estimators.saving import load_model, save_model
 from okspca.files.fitting import BLOCK, block_end, blocks
 from okspca.files.fitting import SMALL as SMALL_BLOCK
 from okspca.files.readouts import RIDGES
@@ -200,9 +200,60 @@ def test_missing_values_are_refused_skipped_or_filled_in(tmp_path: Path) -> None
         told = json.loads(result.stdout.splitlines()[-1])
         assert (told["rows_skipped"], told["values_imputed"]) == (skipped, filled)
         assert OKSPCA.load(tmp_path / how).n_samples_seen_ == learned
-    # The mean of what column b holds in the first block, 13 / 4, is what was filled in.
+    # The mean of what column b held before row 2 is what was filled in there.
     mean = OKSPCA.load(tmp_path / "impute").input_standardizer_.mean[1]  # type: ignore[attr-defined]
-    np.testing.assert_allclose(mean, np.mean([2.0, 3.25, 1.0, 3.0]))
+    np.testing.assert_allclose(mean, np.mean([2.0, 2.0, 1.0, 3.0]))
+
+
+@pytest.mark.parametrize("how", ["skip", "impute"])
+def test_the_model_deals_with_missing_values_as_in_python(tmp_path: Path, how: str) -> None:
+    random = np.random.RandomState(0)
+    X = np.where(random.rand(700, 3) < 0.2, np.nan, random.normal(size=(700, 3)))
+    y = random.normal(size=700)
+    y[3] = np.nan
+    columns = dict(zip("abcy", [*X.T, y], strict=True))
+    gappy = {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
+    csv.write_csv(pa.table(gappy), tmp_path / "rows.csv")
+    options = ("--target", "y", "--out", tmp_path / "m", "--missing", how, "--evaluate")
+    assert run(tmp_path / "rows.csv", *options).exit_code == 0
+    found = OKSPCA.load(tmp_path / "m")
+    expected = OKSPCA(**found.get_params())
+    for rows in (slice(256), slice(256, 512), slice(512, 700)):
+        expected.partial_fit(X[rows], y[rows])
+    assert found.missing == how
+    assert found.to_bytes() == expected.to_bytes()
+    assert run(tmp_path / "rows.csv", *options, "--resume").exit_code == 0
+
+
+@pytest.mark.parametrize("how", ["raise", "skip", "impute"])
+def test_infinity_is_named_by_row_of_the_file_and_column(tmp_path: Path, how: str) -> None:
+    lines = [f"{i % 7},{'' if i == 5 and how != 'raise' else i % 5},{i % 3}.5" for i in range(400)]
+    lines[300] = "1,inf,0.5"
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    result = run(tmp_path / "rows.csv", "--target", "y", "--out", tmp_path / "m", "--missing", how)
+    assert result.stderr.startswith("Row 301 of the input has inf (infinity) in column 'b'")
+
+
+def test_a_checkpoint_whose_model_knew_nothing_of_missing_values_goes_on(tmp_path: Path) -> None:
+    random = np.random.RandomState(0)
+    rows = ["a,b,y", *(f"{a:.3f},{b:.3f},{a * b:.3f}" for a, b in random.normal(size=(600, 2)))]
+    rows[550] = "1,,0.5"
+    path, out = tmp_path / "rows.csv", tmp_path / "m"
+    path.write_text("\n".join(rows[:513]) + "\n")
+    options = (path, "--target", "y", "--out", out, "--missing", "impute")
+    assert run(*options).exit_code == 0
+    model, record = load_model(OKSPCA, out)
+    earlier = OKSPCA(**{**model.get_params(), "missing": "raise"}).fit(*_columns_of(path))
+    save_model(earlier, out, record)
+    path.write_text("\n".join(rows) + "\n")
+    assert run(*options, "--resume").exit_code == 0
+    resumed = OKSPCA.load(out)
+    assert (resumed.n_samples_seen_, resumed.n_values_imputed_) == (600, 1)
+
+
+def _columns_of(path: Path) -> tuple[Any, Any]:
+    rows = csv.read_csv(path)
+    return np.column_stack([rows["a"], rows["b"]]), rows["y"].to_numpy()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """How much each input counts for a basis."""
 
 import numpy as np
+import pandas as pd
 from numpy.random import RandomState
 
 from okspca import OKSPCA
@@ -23,3 +24,14 @@ def test_relevance_is_the_derivative() -> None:
             axis=0
         )
     np.testing.assert_allclose(relevance(model, X), expected, rtol=1e-6)
+
+
+def test_relevance_of_a_model_given_a_data_frame() -> None:
+    X = RandomState(1).normal(size=(400, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = OKSPCA(2, n_random_features=32, random_state=0).fit(frame, X[:, 0])
+    plain = OKSPCA(2, n_random_features=32, random_state=0).fit(X, X[:, 0])
+    np.testing.assert_array_equal(relevance(model, frame), relevance(plain, X))
+    frame.loc[3, "b"] = np.nan
+    filled = model.set_params(missing="impute")
+    assert np.isfinite(relevance(filled, frame)).all()

@@ -47,9 +47,6 @@ def fit(
     dates: Annotated[
         bool, typer.Option("--dates", help="Take dates and times as days since 1970.")
     ] = False,
-    missing: Annotated[
-        str | None, typer.Option(help="raise, skip or impute.", show_default="raise")
-    ] = None,
     evaluate: Annotated[
         bool,
         typer.Option("--evaluate", help="Predict each block before learning it; show the score."),
@@ -95,7 +92,7 @@ def fit(
         with one_sentence(debug):
             run = import_module("okspca.cli.fit_run").FitRun(out, progress, interruption)
             with one_sentence(debug, WRONG_COMMAND):
-                run.start(given, missing, evaluate=evaluate, force=force, resume=resume)
+                run.start(given, evaluate=evaluate, force=force, resume=resume)
             run.check_place(inputs)
             if resume:
                 run.resume()

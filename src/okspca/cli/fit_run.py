@@ -31,7 +31,7 @@ from okspca.files.target_kind import check_whole, decided
 from okspca.outputs import STANDARD, is_null
 from okspca.state.evaluations import Evaluation
 from okspca.state.files import MODEL, check_place
-from okspca.state.streams import MISSING, StreamRecord
+from okspca.state.streams import StreamRecord
 
 FEWEST_ROWS = 2
 #: First rows of a pipe are gathered for so many seconds, to see what their columns hold; so many
@@ -60,7 +60,6 @@ class FitRun:
     def start(
         self,
         given: dict[str, Any],
-        missing: str | None,
         *,
         evaluate: bool,
         force: bool = False,
@@ -68,11 +67,9 @@ class FitRun:
     ) -> None:
         """Make the model; what is wrong here is wrong on the command line."""
         self.given, self.model = given, OKSPCA(**{**DEFAULTS, **given})
-        self.missing, self.evaluate, self.force = missing, evaluate, force
+        self.evaluate, self.force = evaluate, force
         if not (resume and self.out.exists()):
             check_parameters(self.model)
-        if missing not in (None, *MISSING):
-            _refuse(f"--missing {missing} is not known; give raise, skip or impute.")
         if str(self.out) == STANDARD:
             _refuse("A model cannot be written to standard output; name a file with --out.")
 
@@ -92,6 +89,7 @@ class FitRun:
         model, self.record = load_model(OKSPCA, self.out)
         if self.record is None:
             _refuse(f"{self.out} was not written by `okspca fit`; it cannot be resumed.")
+        fitting.adopt_missing(model, self.record)
         check_settings(self.out, model, self.given)
         self.model, self.saved_rows = model, self.record.rows_read
         self.evaluate = self.evaluate or self.record.evaluation is not None
@@ -170,7 +168,7 @@ class FitRun:
         else:
             dates = dates or (before is not None and before.has_dates)
             encodings = encodings_of(first, names, one_hot or 0, dates)
-        missing = self.missing or (MISSING[0] if before is None else before.missing)
+        missing = self.model.missing
         fresh = StreamRecord(self.inputs, self.target, names, missing, encodings=encodings)
         if self.evaluate:
             sizes = n_input_features(self.model), len(input_names(names, encodings))

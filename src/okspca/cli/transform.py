@@ -28,7 +28,10 @@ def transform(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Embed the rows of files or of a pipe; rows with missing inputs stay empty."""
+    """Embed the rows of files or of a pipe; rows with missing inputs stay empty.
+
+    A model that was fitted with `--missing impute` fills in what is missing here too.
+    """
     try:
         import_module("pyarrow")
     except ImportError:

@@ -17,6 +17,7 @@ from pyarrow import csv, ipc, parquet
 
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
+from okspca.estimators.preparing import IMPUTE
 from okspca.files.columns import check_present, inputs_of, is_text
 from okspca.files.readers import Types, format_of
 from okspca.outputs import STANDARD, is_null, replacing
@@ -28,14 +29,17 @@ WRITERS = ("csv", "tsv", "parquet", "arrow")
 def embedded(
     model: OKSPCA, batch: pa.RecordBatch, record: StreamRecord, keep: list[str]
 ) -> pa.Table:
-    """Embed a batch; a row with a missing input gets an empty embedding, so that rows line up."""
+    """Embed a batch; a row with a missing input gets an empty embedding, so that rows line up.
+
+    A model that fills in missing values embeds such rows as well.
+    """
     there = set(batch.schema.names)
     for name in (*record.columns, *keep):
         if name not in there:
             check_present(name, batch.schema.names)
     table = pa.Table.from_batches([batch])
     X = inputs_of(table, record.columns, record.encodings)
-    present = ~np.isnan(X).any(axis=1)
+    present = ~np.isnan(X).any(axis=1) | (model.missing == IMPUTE)
     Z = np.full((len(X), model.n_components), np.nan)
     if present.any():
         Z[present] = np.asarray(model.transform(np.ascontiguousarray(X[present])))

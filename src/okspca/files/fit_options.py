@@ -103,6 +103,12 @@ OPTIONS: dict[str, Option] = {
     "compress": Option(
         "--compress", SWITCH, True, "Store the moment of a number in the directions it uses."
     ),
+    "missing": Option(
+        "--missing", WORD, "raise", "What is done about missing values: raise, skip or impute."
+    ),
+    "missing_indicators": Option(
+        "--missing-indicators", SWITCH, False, "Take whether a value is missing as an input too."
+    ),
     "solver": Option("--solver", WORD, "exact", "How a basis is supplied."),
     "stability": Option("--stability", COUNT, 0, "Sub-moments for an error estimate, or 0."),
     "random_state": Option("--seed", COUNT, 0, "Seed of the features.", least=0, most=2**32 - 1),

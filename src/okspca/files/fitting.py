@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
+from okspca.estimators.preparing import IMPUTE, RAISE
 from okspca.files.columns import chosen_columns, input_names, inputs_of
 from okspca.files.comparison import scores
 from okspca.files.evaluating import after_learning, before_learning
@@ -164,15 +165,18 @@ def block_of(table: pa.Table, record: StreamRecord) -> Block:
 def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
     """Learn one block and return the record of where the stream stands now."""
     n = len(block.X)
-    X, y, imputed = block.X, block.y, 0
+    X, y, kept = block.X, block.y, np.ones(n, dtype=np.bool_)
+    adopt_missing(model, record)
     if not block.is_whole:
-        X, y, imputed = _completed(model, record, block)
-    evaluation = record.evaluation
-    if len(X):
+        kept = _kept(model, record, block)
+        X, y = _completed(model, block, kept)
+    evaluation, before = record.evaluation, _n_imputed(model)
+    if kept.any():
         tested = None if evaluation is None else before_learning(model, evaluation, X, y)
         try:
-            model.partial_fit(X, y)
+            model.partial_fit(block.X, block.y)
         except DataError as failure:
+            _refuse_infinite(record, block.X)
             first, last = record.rows_read + 1, record.rows_read + n
             message = f"In rows {first} to {last} of the input, counted from 0 there: {failure}"
             raise DataError(message) from failure
@@ -180,8 +184,8 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
             evaluation = after_learning(model, evaluation, tested, y)
     return record._replace(
         rows_read=record.rows_read + n,
-        rows_skipped=record.rows_skipped + n - len(X),
-        values_imputed=record.values_imputed + imputed,
+        rows_skipped=record.rows_skipped + n - int(kept.sum()),
+        values_imputed=record.values_imputed + _n_imputed(model) - before,
         evaluation=evaluation,
     )
 
@@ -257,20 +261,35 @@ def first_rows(
     return np.ascontiguousarray(X), y, len(set(y.tolist())) if labels else None
 
 
-def _completed(
-    model: OKSPCA, record: StreamRecord, block: Block
-) -> tuple[Floats, NDArray[Any], int]:
-    """Deal with missing values as the record says; return inputs, targets, values filled in."""
-    X, missing, imputed = block.X, block.missing, 0
+def adopt_missing(model: OKSPCA, record: StreamRecord) -> None:
+    """Let the model deal with missing values; in files of earlier versions only the record knew."""
+    if model.missing != record.missing:
+        model.set_params(missing=record.missing)
+
+
+def _kept(model: OKSPCA, record: StreamRecord, block: Block) -> NDArray[np.bool_]:
+    """Tell which rows of a block will be learned; refuse what the record says."""
+    missing = block.missing
     if missing is None:
-        missing = np.zeros(X.shape, dtype=np.bool_)
-    if record.missing == "raise":
+        missing = np.zeros(block.X.shape, dtype=np.bool_)
+    if record.missing == RAISE:
         _refuse_missing(record, missing, block.known)
-    elif record.missing == "impute":
-        imputed = int(missing[block.known].sum())
-        X = np.where(missing, _fill(model, record, X, missing), X)
-    kept = block.known & ~np.isnan(X).any(axis=1)
-    return np.ascontiguousarray(X[kept]), block.y[kept], imputed
+    if record.missing == IMPUTE:
+        _refuse_empty(model, record, missing)
+        return block.known
+    return np.asarray(block.known & ~missing.any(axis=1))
+
+
+def _completed(model: OKSPCA, block: Block, kept: NDArray[np.bool_]) -> tuple[Floats, NDArray[Any]]:
+    """The rows that are learned, for the probes: as the model would complete them now."""
+    X = np.ascontiguousarray(block.X[kept])
+    is_ready = model.learned is not None and model.learned.pipeline is not None
+    return model.complete_rows(X) if len(X) and is_ready else X, block.y[kept]
+
+
+def _n_imputed(model: OKSPCA) -> int:
+    """Values that the model has filled in so far, or will once held-back rows are learned."""
+    return 0 if model.learned is None else model.n_values_imputed_
 
 
 def target_of(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -304,15 +323,24 @@ def _refuse_missing(
         raise DataError(message)
 
 
-def _fill(model: OKSPCA, record: StreamRecord, X: Floats, missing: NDArray[np.bool_]) -> Floats:
-    """Means of the rows learned before this block; in the first one, of what is there."""
-    known = getattr(model, "input_standardizer_", None)
-    if known is not None:
-        mean: Floats = known.mean
-        return mean
-    counts = (~missing).sum(axis=0)
-    if not counts.all():
-        name = input_names(record.columns, record.encodings)[int(np.argmin(counts))]
-        message = f"Column {name!r} has no value in the first {len(X)} rows; use --drop {name!r}."
+def _refuse_infinite(record: StreamRecord, X: Floats) -> None:
+    """Raise for the first value that is infinite, by its row in the input and its column."""
+    places = np.argwhere(np.isinf(X))
+    if len(places):
+        row, column = places[0]
+        name = input_names(record.columns, record.encodings)[column]
+        message = (
+            f"Row {record.rows_read + row + 1} of the input has {X[row, column]:g} (infinity) in "
+            f"column {name!r}; replace it, or leave the column out with --drop {name!r}."
+        )
         raise DataError(message)
-    return np.asarray(np.where(missing, 0.0, X).sum(axis=0) / counts)
+
+
+def _refuse_empty(model: OKSPCA, record: StreamRecord, missing: NDArray[np.bool_]) -> None:
+    """Raise where the first block has a column without any value: nothing tells its mean."""
+    empty = missing.all(axis=0)
+    if model.learned is None and empty.any():
+        name = input_names(record.columns, record.encodings)[int(np.argmax(empty))]
+        n = len(missing)
+        message = f"Column {name!r} has no value in the first {n} rows; use --drop {name!r}."
+        raise DataError(message)

@@ -15,6 +15,8 @@ from okspca.numerics.arrays import Floats
 def relevance(model: OKSPCA, X: ArrayLike) -> Floats:
     """Return the relevance (components x inputs) over rows of X; zero beyond the rank.
 
+    Rows may be whatever the model embeds, a data frame too; inputs are those of ``input_names_``.
+
     Examples
     --------
     >>> import numpy as np

@@ -88,7 +88,7 @@ def fit(path: Path, progress: Progress) -> int:
     try:
         run = FitRun(path.with_suffix(".okspca"), progress, interruption)
         parameters = {"n_random_features": FEATURES, "random_state": 0}
-        run.start(parameters, "raise", evaluate=False)
+        run.start(parameters, evaluate=False)
         run.check_place([str(path)])
         run.open(None, None, "y")
         run.choose(None, [], 0, False)
