@@ -94,6 +94,22 @@ class ManyClassesWarning(UserWarning):
     """
 
 
+class FewValuesWarning(UserWarning):
+    """A target taken for a quantity has so few values, all whole, that it looks like labels.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from okspca import OKSPCA
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = OKSPCA(random_state=0).fit(np.ones((200, 1)), np.arange(200) % 11 + 1.0)
+    >>> caught[0].category.__name__
+    'FewValuesWarning'
+    """
+
+
 class ConditionError(ValueError):
     """A bound was asked for whose condition does not hold; the message begins with its name.
 

@@ -1,6 +1,5 @@
 """What an estimator answers: its basis, reports about it, and rows checked for an embedding."""
 
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +18,7 @@ from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.missing import numbers_with_gaps
 from okspca.estimators.preparing import RAISE, SKIP, answered, incomplete, preparation_of
 from okspca.estimators.sparse_rows import check_sparse_rows
+from okspca.estimators.warning import warn
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import Pipeline, PipelineState
@@ -163,4 +163,4 @@ def check_embeds(pipeline: Pipeline) -> None:
             f"{target_map.n_features} classes have at most {most} supervised directions, so of "
             f"n_components={state.n_components} the columns beyond {most} are zero."
         )
-        warnings.warn(message, RankWarning, stacklevel=3)
+        warn(message, RankWarning)

@@ -5,7 +5,6 @@
 it was, to the last byte.
 """
 
-import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from okspca.errors import DataError, ManyClassesWarning
+from okspca.errors import DataError, FewValuesWarning, ManyClassesWarning
 from okspca.estimators.building import Rows
 from okspca.estimators.data import (
     CLASSIFICATION,
@@ -22,14 +21,18 @@ from okspca.estimators.data import (
     check_labels,
     check_numbers,
     check_weights,
+    look_like_labels,
     task_of,
 )
 from okspca.estimators.missing import check_present
+from okspca.estimators.warning import warn
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.services import Exact, Service
 
 MANY_CLASSES = 100
+#: A first block shorter than this does not tell labels from quantities.
+TELLING_ROWS = 30
 _LEAN_KINDS: dict[type, str] = {int: "numbers", np.int64: "numbers", str: "text", np.str_: "text"}
 
 
@@ -134,6 +137,8 @@ class Intake:
             message = f"y has {numbers.shape[1]} columns, but earlier blocks had {self.n_outputs}."
             raise DataError(message)
         self._check_service(labels=False, n_targets=numbers.shape[1])
+        if self.declared == "auto" and self.task is None:
+            _say_what_numbers_mean(numbers)
         return numbers
 
     def _check_kind(self, kind: str) -> None:
@@ -154,13 +159,27 @@ class Intake:
                 f"y holds {len(after)} different values, taken as class labels; "
                 "if they are quantities, use task='regression'."
             )
-            warnings.warn(message, ManyClassesWarning, stacklevel=6)
+            warn(message, ManyClassesWarning)
 
     def _check_service(self, *, labels: bool, n_targets: int) -> None:
         """Raise where the service objects to such a target."""
         objection = self.service.objection(labels=labels, n_targets=n_targets)
         if objection is not None:
             raise DataError(objection)
+
+
+def _say_what_numbers_mean(numbers: Floats) -> None:
+    """Warn where the numbers of a first block look like labels that became floating point."""
+    if numbers.shape[1] > 1 or len(numbers) < TELLING_ROWS or not look_like_labels(numbers):
+        return
+    found = len(np.unique(numbers))
+    if found > 1:
+        message = (
+            f"y is floating point, so it is taken for a quantity, but its first {len(numbers)} "
+            f"rows hold only {found} different whole numbers; say task='classification' if they "
+            "are labels, or task='regression' if not."
+        )
+        warn(message, FewValuesWarning)
 
 
 def _declared_classes(classes: Any, kind: str) -> list[Hashable]:

@@ -48,7 +48,9 @@ class OKSPCA(
         Number of random Fourier features of a continuous target; the same as for the inputs by
         default.
     task : {"auto", "classification", "regression"}, default="auto"
-        With "auto" the dtype of y decides: floating point is regression, all else labels.
+        With "auto" the dtype of y decides at the first row: floating point is regression, all else
+        labels.  A warning says where that looks wrong: whole numbers of more than 100 kinds, or at
+        most 30 different ones as floating point in a first block.
     bandwidth : {"sqrt-dim", "median"} or float, default="sqrt-dim"
         Bandwidth of the input kernel on standardised inputs.  "median" holds back the first 512
         rows, draws the map from them, then learns them in order.

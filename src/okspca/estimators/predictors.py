@@ -13,7 +13,6 @@ No second pass, no optimiser; blocks of any size give the same predictor.  With
 (:mod:`okspca.estimators.prequential`).
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from okspca.estimators.missing import check_present
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.presets import PREDICTIVE
+from okspca.estimators.warning import warn
 from okspca.features import FeatureMap
 from okspca.moments import WhitenedMoment
 from okspca.moments.calibration import CalibrationMap
@@ -310,7 +310,7 @@ missing, missing_indicators, input_map, input_standardizer, random_state
         check_classification_targets(array)
         if array.ndim == 2 and array.shape[1] == 1:
             message = "A column-vector y was passed when a 1d array was expected."
-            warnings.warn(message, DataConversionWarning, stacklevel=6)
+            warn(message, DataConversionWarning)
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
         """Columns of the classes of rows, and whether they were predicted wrong."""
