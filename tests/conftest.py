@@ -9,6 +9,7 @@ TESTS = Path(__file__).resolve().parent
 SLOW = (
     "contracts",
     "threads",
+    "cli/test_pipes.py",
     "cli/test_places.py",
     "cli/test_warming.py",
     "cli/test_ways_out.py",
@@ -29,6 +30,7 @@ SLOW = (
     "lab/test_bench.py",
     "lab/test_killing.py",
     "lab/test_throughput.py",
+    "lab/test_ways_out.py",
     "numerics/test_shared_cache.py",
     "state/test_absurd_files.py",
     "state/test_spoiled_files.py",

@@ -1,5 +1,7 @@
 """The command `okspca`."""
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -59,6 +61,9 @@ def main(
     ] = False,
 ) -> None:
     """Online supervised dimension reduction with a certificate."""
+    # The collector would look at every object of every library once more before the process ends,
+    # which takes longer than to stop learning and save.
+    atexit.register(gc.freeze)
 
 
 def _check_out(out: Path) -> Path:

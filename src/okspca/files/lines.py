@@ -6,8 +6,17 @@ it may still run when the interpreter ends, which aborts the process.
 """
 
 import re
+import time
 from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any
 
+import pyarrow as pa
+
+from okspca.files.live import Arriving, Live
+
+#: pyarrow counts rows from the start of a piece.
+ROW_NUMBER = re.compile(r"Row #\d+: ")
 NEWLINE, QUOTE = b"\n", b'"'
 
 
@@ -85,3 +94,61 @@ def readable_part(
         except error:
             bad = middle
     return end_of_lines(text[: ends[good]], delimiter)
+
+
+class Lines:
+    """The whole lines of a text, piece by piece, and how many there were."""
+
+    def __init__(
+        self, file: Any, live: Live | None, size: int, count: Callable[[int], None]
+    ) -> None:
+        self._file, self._live, self._size, self._count = file, live, size, count
+        #: Lines of all pieces before the present one.
+        self.before = 0
+
+    def pieces(self, delimiter: bytes | None = None) -> Iterator[bytes]:
+        """Pieces that end with a line; the first one shows what the columns hold."""
+        read = self._file.read
+        if self._live is not None and hasattr(self._file, "read1"):
+            read = self._file.read1  # what unpacks would wait for as much as was asked for
+        found = whole_lines(lambda: read(self._size), self._is_cut, delimiter)
+        first = self._settled(found)
+        for piece in chain([first] if first else [], found):
+            if not piece.isspace():
+                yield piece
+            self.before += piece.count(b"\n")
+            self._count(len(piece))
+
+    def _settled(self, found: Iterator[bytes]) -> bytes:
+        """The first piece: of what is still on its way, as much as comes within some time."""
+        first = next(found, b"")
+        if isinstance(self._file, Arriving):
+            deadline = time.monotonic() + self._file.live.settle
+            while len(first) < self._size:
+                is_enough = first.count(b"\n") > 1
+                if is_enough and not self._file.comes_within(max(deadline - time.monotonic(), 0.0)):
+                    break
+                piece = next(found, b"")
+                if not piece:
+                    break
+                first += piece
+        return first
+
+    def _is_cut(self) -> bool:
+        """Whether the input was left before its end."""
+        return self._live is not None and self._live.is_cut
+
+    def parsed(
+        self, piece: bytes, parse: Callable[[bytes], pa.Table], delimiter: bytes | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Parse a piece; where a line cannot be, hand out those before it and name its number."""
+        try:
+            table = parse(piece)
+        except pa.ArrowInvalid as failure:
+            good = readable_part(piece, parse, pa.ArrowInvalid, delimiter)
+            if good:
+                yield from parse(piece[:good]).to_batches()
+            line = self.before + piece.count(b"\n", 0, good) + 1
+            message = f"line {line}: {ROW_NUMBER.sub('', str(failure))}"
+            raise pa.ArrowInvalid(message) from failure
+        yield from table.to_batches()

@@ -11,9 +11,7 @@ import io
 import os
 import re
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -21,8 +19,8 @@ import pyarrow as pa
 from pyarrow import csv, ipc, json, parquet
 
 from okspca.errors import DataError
-from okspca.files.lines import readable_part, whole_lines
-from okspca.files.live import Arriving, Live, arriving
+from okspca.files.lines import Lines, readable_part
+from okspca.files.live import Live, arriving
 
 FORMATS = {
     ".csv": "csv",
@@ -37,8 +35,6 @@ FORMATS = {
 TEXT_FORMATS = ("csv", "tsv", "ndjson")
 PEEK = 1 << 20
 WRONG_VALUE = re.compile(r"In CSV column #(\d+): .*conversion error to (\S+): invalid value '(.*)'")
-#: pyarrow counts rows from the start of a piece.
-ROW_NUMBER = re.compile(r"Row #\d+: ")
 Types = dict[str, pa.DataType | None]
 STANDARD_INPUT = "-"
 
@@ -220,58 +216,14 @@ def _opened(name: str, live: Live | None, position: Position) -> BinaryIO:
     return cast(BinaryIO, raw)
 
 
-class _Lines:
-    """The whole lines of a text, piece by piece, and how many there were."""
+def _lines(name: str, file: Any, reading: Reading, position: Position) -> Lines:
+    """The lines of an opened text, of which the bytes are counted."""
 
-    def __init__(self, name: str, file: Any, reading: Reading, position: Position) -> None:
-        self.file, self._live, self._position = file, reading.live, position
-        self._is_plain = not name.endswith(".gz") and name != STANDARD_INPUT
-        self.before = 0
+    def count(n_bytes: int) -> None:
+        is_plain = not name.endswith(".gz") and name != STANDARD_INPUT
+        position.done += n_bytes if is_plain else 0
 
-    def pieces(self, delimiter: bytes | None = None) -> Iterator[bytes]:
-        """Pieces that end with a line; the first one shows what the columns hold."""
-        read = self.file.read1 if isinstance(self.file, gzip.GzipFile) else self.file.read
-        found = whole_lines(lambda: read(PEEK), self._is_cut, delimiter)
-        first = self._settled(found)
-        for piece in chain([first] if first else [], found):
-            if not piece.isspace():
-                yield piece
-            self.before += piece.count(b"\n")
-            self._position.done += len(piece) if self._is_plain else 0
-
-    def _settled(self, found: Iterator[bytes]) -> bytes:
-        """The first piece: of what is still on its way, as much as comes within some time."""
-        first = next(found, b"")
-        if isinstance(self.file, Arriving):
-            deadline = time.monotonic() + self.file.live.settle
-            while len(first) < PEEK:
-                is_enough = first.count(b"\n") > 1
-                if is_enough and not self.file.comes_within(max(deadline - time.monotonic(), 0.0)):
-                    break
-                piece = next(found, b"")
-                if not piece:
-                    break
-                first += piece
-        return first
-
-    def _is_cut(self) -> bool:
-        """Whether the input was left before its end."""
-        return self._live is not None and self._live.is_cut
-
-    def parsed(
-        self, piece: bytes, parse: Callable[[bytes], pa.Table], delimiter: bytes | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """Parse a piece; where a line cannot be, hand out those before it and name its number."""
-        try:
-            table = parse(piece)
-        except pa.ArrowInvalid as failure:
-            good = readable_part(piece, parse, pa.ArrowInvalid, delimiter)
-            if good:
-                yield from parse(piece[:good]).to_batches()
-            line = self.before + piece.count(b"\n", 0, good) + 1
-            message = f"line {line}: {ROW_NUMBER.sub('', str(failure))}"
-            raise pa.ArrowInvalid(message) from failure
-        yield from table.to_batches()
+    return Lines(file, reading.live, PEEK, count)
 
 
 def _delimited(
@@ -283,7 +235,7 @@ def _delimited(
         message = f"--delimiter {sign!r} is not a single sign."
         raise DataError(message)
     with _opened(name, reading.live, position) as file:
-        lines, parser = _Lines(name, file, reading, position), None
+        lines, parser = _lines(name, file, reading, position), None
         for piece in lines.pieces(sign.encode()):
             if parser is None:
                 parser = _CsvParser(piece, sign, reading.types)
@@ -302,10 +254,24 @@ class _CsvParser:
 
     def __init__(self, first: bytes, delimiter: str, types: Types) -> None:
         self._parse = csv.ParseOptions(delimiter=delimiter)
-        seen = csv.read_csv(pa.BufferReader(first), _all_of(first), self._parse).schema
+        seen = self._seen(first, delimiter.encode())
         steady = {field.name: _type_of(field, types) for field in seen}
         self._convert = csv.ConvertOptions(column_types=steady, strings_can_be_null=True)
         self.names, self.is_begun = seen.names, False
+
+    def _seen(self, first: bytes, delimiter: bytes) -> pa.Schema:
+        """What columns hold in the first rows, up to a line that cannot be read."""
+
+        def infer(piece: bytes) -> pa.Schema:
+            return csv.read_csv(pa.BufferReader(piece), _all_of(piece), self._parse).schema
+
+        try:
+            return infer(first)
+        except pa.ArrowInvalid:
+            good = readable_part(first, infer, pa.ArrowInvalid, delimiter)
+            if not good:
+                raise
+            return infer(first[:good])
 
     def __call__(self, piece: bytes) -> pa.Table:
         """Parse one piece."""
@@ -339,7 +305,7 @@ def _type_of(field: pa.Field, types: Types) -> pa.DataType:
 def _ndjson(name: str, reading: Reading, position: Position) -> Iterator[pa.RecordBatch]:
     """Read one JSON object per line; fields that the first rows do not have are left out."""
     with _opened(name, reading.live, position) as file:
-        lines, schema = _Lines(name, file, reading, position), None
+        lines, schema = _lines(name, file, reading, position), None
 
         def parse(piece: bytes) -> pa.Table:
             read = json.ReadOptions(block_size=len(piece) + 1, use_threads=False)
