@@ -42,6 +42,8 @@ _HOMES = {
     "Stability": "okspca.diagnostics",
     "StateError": "okspca.errors",
     "Status": "okspca.basis",
+    "choose": "okspca.comparators",
+    "compare": "okspca.comparators",
 }
 
 __all__ = [
@@ -60,6 +62,8 @@ __all__ = [
     "StateError",
     "Status",
     "__version__",
+    "choose",
+    "compare",
 ]
 
 

@@ -9,7 +9,7 @@ count.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import cycle
 from typing import Any
 
@@ -27,6 +27,7 @@ from okspca.services import Cached
 
 WARM_UP, LEAST_TURN, FEWEST_TURNS, TOO_DEAR = 512, 64, 3, 4.0
 STAND_IN_ROWS = 8192
+LARGEST_TURN = 1024
 SEED = 0
 
 
@@ -234,6 +235,8 @@ def measure(
     seconds : float
         How long to measure, once everything is warm.
     """
+    # Larger blocks cost as much per row, and one of them would take longer than all the time given.
+    wish = replace(wish, block=min(wish.block, LARGEST_TURN), every=min(wish.every, LARGEST_TURN))
     with threadpool_limits(limits=1):
         runners = [Runner(candidate, wish, X, y) for candidate in candidates(n_classes)]
         _race(runners, wish, seconds)

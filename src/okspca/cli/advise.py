@@ -48,7 +48,10 @@ def advise(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Measure which service is cheapest for your rows, and print the call to use."""
+    """Measure which service is cheapest for your rows, and print the call to use.
+
+    Speed only: how many components and features to use is told by okspca choose.
+    """
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         with one_sentence(debug):

@@ -6,8 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from shutil import get_terminal_size
-from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
@@ -15,6 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from okspca.cli.stopping import say
+from okspca.cli.wrapping import say_wrapped
 from okspca.outputs import is_null
 
 EVERY_SECONDS = 0.5
@@ -74,13 +73,12 @@ class Progress:
         if self._as_json:
             say(json.dumps({"event": "done", "out": str(out), **told}))
             return
-        for words in (told.get("verdict"), told.get("target")):
-            if words:
-                _say_wrapped(words)
-        say(fitted_line(told, 10_000))
-        say(f"Target used: {told['target']}.")
+        if told.get("verdict"):
+            say_wrapped(told["verdict"])
+        say_wrapped(fitted_line(told, 10_000), hanging="  ")
+        say_wrapped(told["target_words"])
         if not is_null(out):
-            say(f"The model is in {out}; see it with: okspca inspect {out}")
+            say_wrapped(f"The model is in {out}; see it with: okspca inspect {out}")
 
     def close(self) -> None:
         """Give the terminal back, however the run ended."""
@@ -106,12 +104,6 @@ class Progress:
         if not total or not 0 < self._position.done <= total:
             return None
         return round(seconds * (total / self._position.done - 1.0), 1)
-
-
-def _say_wrapped(words: str) -> None:
-    """Print sentences, broken between words on a terminal."""
-    for line in wrap(words, get_terminal_size().columns) if sys.stdout.isatty() else [words]:
-        say(line)
 
 
 def fitted_line(told: dict[str, Any], width: int) -> str:

@@ -17,11 +17,24 @@ from okspca.cli.stopping import stop
 
 GROUP = "okspca.commands"
 OF_THE_LAB = ("bench", "reproduce")
+#: So many signs hold any sentence.
+WHOLE = 10_000
 #: Whatever follows the name of a command that is not there.
 ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-class WithExtensions(TyperGroup):
+class WholeHelp(TyperGroup):
+    """A group whose help tells what each command does in a whole sentence, however long."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands; sentences are broken into lines, never cut."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        there = [(name, command) for name, command in found if command and not command.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl([(n, command.get_short_help_str(WHOLE)) for n, command in there])
+
+
+class WithExtensions(WholeHelp):
     """The commands of okspca, and those that are installed beside it."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -55,7 +68,7 @@ def _built(name: str, command: Any) -> Any:
     """Make a command of what an entry point names."""
     around = typer.Typer(add_completion=False, rich_markup_mode=None)
     if isinstance(command, typer.Typer):
-        around.add_typer(command, name=name)
+        around.add_typer(command, name=name, cls=WholeHelp)
     else:
         around.command(name)(command)
     return get_group(around).commands[name]

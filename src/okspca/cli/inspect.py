@@ -1,19 +1,17 @@
 """`okspca inspect`: what a saved model is and what it is worth."""
 
 import json
-import shutil
 from importlib import import_module
 from pathlib import Path
-from textwrap import wrap
 from typing import Annotated
 
 import typer
 
 from okspca.cli.options import Debug
 from okspca.cli.stopping import one_sentence, say
-from okspca.report.printable import printable
+from okspca.cli.wrapping import say_wrapped
 
-HEADING, WIDTH, NARROWEST = 10, 100, 40
+HEADING = 10
 
 
 def inspect(
@@ -33,10 +31,6 @@ def inspect(
 
 def _print(model: Path, lines: list[tuple[str, str]]) -> None:
     """Print headings and lines, broken to the width of the terminal."""
-    width = max(shutil.get_terminal_size((WIDTH, 1)).columns, NARROWEST)
     say(str(model))
     for heading, line in lines:
-        first, rest = f"  {heading:<{HEADING}}", " " * (HEADING + 2)
-        shown = wrap(printable(line), width, initial_indent=first, subsequent_indent=rest)
-        for part in shown or [first]:
-            say(part)
+        say_wrapped(line, f"  {heading:<{HEADING}}", " " * (HEADING + 2))

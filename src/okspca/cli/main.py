@@ -15,6 +15,10 @@ from rich.console import Console
 
 from okspca import __version__, outputs
 from okspca.cli.advise import advise
+from okspca.cli.choose import choose
+from okspca.cli.compare import compare
+from okspca.cli.drift import drift
+from okspca.cli.explain import explain
 from okspca.cli.extensions import WithExtensions
 from okspca.cli.fit import fit
 from okspca.cli.inspect import inspect
@@ -23,6 +27,7 @@ from okspca.cli.plot import plot
 from okspca.cli.report import report
 from okspca.cli.stopping import leave_at_once, stop
 from okspca.cli.transform import transform
+from okspca.cli.wrapping import WIDTH
 from okspca.report.printable import printable
 
 # Plain messages: an error is one sentence, not a panel around one.
@@ -32,6 +37,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"max_content_width": WIDTH},
 )
 
 
@@ -41,6 +47,10 @@ app.command()(inspect)
 app.command()(merge)
 app.command()(plot)
 app.command()(report)
+app.command()(explain)
+app.command()(drift)
+app.command()(compare)
+app.command()(choose)
 app.command()(advise)
 
 

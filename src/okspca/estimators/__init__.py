@@ -3,11 +3,19 @@
 from importlib import import_module
 from typing import Any
 
+from okspca.estimators.drift_report import DriftReport
 from okspca.estimators.explanations import Explanation, RowExplanation
 from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.predictors import OKSPCAClassifier, OKSPCARegressor
 
-__all__ = ["OKSPCA", "Explanation", "OKSPCAClassifier", "OKSPCARegressor", "RowExplanation"]
+__all__ = [
+    "OKSPCA",
+    "DriftReport",
+    "Explanation",
+    "OKSPCAClassifier",
+    "OKSPCARegressor",
+    "RowExplanation",
+]
 
 #: Comparators that were found here; their old names go with the next release.
 _MOVED = ("CCIPCA", "CIPLS", "OneVsRestReducer", "Unreduced")

@@ -147,12 +147,17 @@ class Answering(FittedAttributes):
         return checked
 
 
-def check_embeds(pipeline: Pipeline) -> None:
-    """Raise where there is nothing to embed with; explain, once, columns that will be zero."""
-    state = pipeline.state
-    if state.rows == 0:
+def check_learned(pipeline: Pipeline) -> None:
+    """Raise where there is nothing to embed with."""
+    if pipeline.state.rows == 0:
         message = "This state has learned no rows yet; learn some, or merge states that have."
         raise NotReadyError(message)
+
+
+def check_embeds(pipeline: Pipeline) -> None:
+    """Raise where there is nothing to embed with; explain, once, columns that will be zero."""
+    check_learned(pipeline)
+    state = pipeline.state
     target_map = state.target_map
     if state.tracker is not None or not isinstance(target_map, OneHotMap):
         return

@@ -141,8 +141,9 @@ class DriftReport:
         ]
         if self.refitted is not None:
             found = self.refitted
+            measure = f"{found.measure[:1].upper()}{found.measure[1:]}"
             told.append(
-                f"{found.measure} on new rows: {found.kept:.3f} from this model's coordinates, "
+                f"{measure} on new rows: {found.kept:.3f} from this model's coordinates, "
                 f"{found.fresh:.3f} from those learned from other new rows alone (difference "
                 f"{found.fresh - found.kept:+.3f} ± {found.error:.3f}); alarming above "
                 f"{LEAST_GAIN:+g} and two standard errors."

@@ -16,7 +16,7 @@ from sklearn.utils import estimator_html_repr
 
 from okspca.diagnostics.shown import safely
 from okspca.errors import DataError, RankWarning
-from okspca.estimators.answering import Answering, check_embeds
+from okspca.estimators.answering import Answering, check_learned
 from okspca.estimators.data import CLASSIFICATION
 from okspca.estimators.drift_report import DriftReport, Refitted
 from okspca.estimators.drifting import check_enough, feature_distance, input_changes, known_of
@@ -220,7 +220,7 @@ class Explaining(Answering):
     def _standardised(self, X: ArrayLike | None) -> tuple[Embedding, Floats | None]:
         """What embeds rows, and rows as its map takes them, filled where they were sparse."""
         pipeline = self.ready()
-        check_embeds(pipeline)
+        check_learned(pipeline)
         found = pipeline.read(embedding)
         if X is None:
             return found, None

@@ -22,6 +22,7 @@ from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import check_labels
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.presets import objective_of, relevance_of
 from okspca.estimators.relevance_search import TIMES
 from okspca.features import FeatureMap, OneHotMap
 from okspca.files.losses import losses_of, tallied
@@ -162,9 +163,9 @@ def taken(model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any])
 
 def other_target(model: OKSPCA) -> dict[str, Any]:
     """Parameters that turn the paper's target into the one that predicts better, or back."""
-    if model.objective == "whitened":
+    if objective_of(model) == "whitened":
         return {"objective": "covariance", "relevance": None, "class_weighting": "squared"}
-    return {"objective": "whitened", "relevance": model.relevance or "learned"}
+    return {"objective": "whitened", "relevance": relevance_of(model) or "learned"}
 
 
 def _second(model: OKSPCA, n_features: int) -> Other | None:
@@ -289,9 +290,9 @@ def _targets(model: OKSPCA, y: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] |
 
 def _kept(model: OKSPCA, before: Evaluation, inputs: Floats, targets: Floats) -> Kept | None:
     """The rows so far, where a map may still be drawn anew."""
-    searches = [model.relevance]
+    searches = [relevance_of(model)]
     if before.other is not None:
-        searches.append(_model_of(before.other).relevance)
+        searches.append(relevance_of(_model_of(before.other)))
     if not any(searches) or (before.rows and before.kept is None):
         return None
     if before.kept is None:

@@ -21,6 +21,7 @@ def numbers_of(model: OKSPCA, record: StreamRecord, *, with_error_bar: bool) -> 
         "rows_skipped": record.rows_skipped,
         "values_imputed": record.values_imputed,
         "target": target_in_words(model),
+        "target_words": other_words(found, model),
         "rank": basis.rank,
         "rho_lower": None if proof is None else proof.rho_lower,
         "objective": float((basis.singular_values**2).sum()),
@@ -29,7 +30,7 @@ def numbers_of(model: OKSPCA, record: StreamRecord, *, with_error_bar: bool) -> 
     }
     if record.evaluation is not None:
         told["verdict"] = verdict(found, model, record.target)
-    return told | {"target": other_words(found, model)}
+    return told
 
 
 def _error_bar(model: OKSPCA) -> tuple[float, float, float] | None:

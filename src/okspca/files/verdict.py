@@ -7,6 +7,7 @@ all else is called the same, so that nothing is claimed from noise.
 from typing import NamedTuple
 
 from okspca.estimators import OKSPCA
+from okspca.estimators.presets import objective_of, target_in_words
 from okspca.files.comparison import ACCURACY, Entry, Gap, Scores
 from okspca.files.evaluating import more_columns
 
@@ -59,13 +60,6 @@ def setting_of(model: OKSPCA, target: str) -> Setting:
     return Setting(target, int(model.n_components), model.n_features_in_, max(most, 1))
 
 
-def target_words(model: OKSPCA) -> str:
-    """Say which target a model has, as people call it."""
-    name = PREDICTIVE if model.objective == "whitened" else PAPER
-    learned = {None: "", "learned": ", with learned relevance of inputs"}
-    return name + learned.get(model.relevance, ", with learned mixtures of inputs")
-
-
 def verdict(found: Scores | None, model: OKSPCA, target: str) -> str:
     """One plain sentence, and one on the number of components."""
     return NOT_SCORED if found is None else in_words(found, setting_of(model, target))
@@ -78,11 +72,11 @@ def in_words(found: Scores, setting: Setting) -> str:
 
 def other_words(found: Scores | None, model: OKSPCA) -> str:
     """Say which target was used and what the other scores."""
-    used = f"Target used: {target_words(model)}."
+    used = f"Target used: {target_in_words(model)}."
     other = None if found is None else found.entries.get("other")
     if found is None or other is None:
         return used
-    name = PAPER if model.objective == "whitened" else f"{PREDICTIVE} with learned relevance"
+    name = PAPER if objective_of(model) == "whitened" else f"{PREDICTIVE} with learned relevance"
     amount = _amount(found, other.score)
     if _is_above(other.above_embedding):
         return f"{used} {name.capitalize()} would do better: {amount}."

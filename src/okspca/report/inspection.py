@@ -11,7 +11,7 @@ from okspca.estimators.learned import Record
 from okspca.estimators.presets import target_in_words
 from okspca.estimators.saving import load_model
 from okspca.files.comparison import scores
-from okspca.files.verdict import target_words, verdict
+from okspca.files.verdict import verdict
 from okspca.state.container import VERSION, unpack
 from okspca.state.files import read
 from okspca.state.streams import StreamRecord
@@ -66,7 +66,7 @@ def _learned(model: OKSPCA, record: Record) -> dict[str, Any]:
         "rows": model.n_samples_seen_,
         "inputs": model.n_features_in_,
         "task": intake.task,
-        "objective_in_words": target_words(model),
+        "objective_in_words": target_in_words(model),
         "classes": None if intake.labels is None else intake.labels.classes,
         "outputs": intake.n_outputs,
         "held_back": pipeline is None,
