@@ -1,25 +1,28 @@
-"""Tell the user, once in a process, that kernels are being compiled.
+"""Tell the user that kernels are being compiled: at the first, and every few seconds.
 
 Compiling takes seconds where a call otherwise takes microseconds, so it should not come as a
 surprise.  The caches of our own kernels tell: what they do not hold is compiled next.  Other
 packages' kernels are none of our business, so nothing is hooked into Numba itself; and calling a
 kernel asks no cache, so this costs nothing while rows are learned.
 
-The message goes to the logger ``okspca`` at level INFO.  Where logging has not been set up, it is
-one line on standard error, if somebody is there to read it (a terminal, an interactive session).
-To silence it: ``logging.getLogger("okspca").setLevel(logging.WARNING)``.
+The messages go to the logger ``okspca`` at level INFO.  Where logging does not show that level,
+they are lines on standard error, whatever that is: a terminal, a file, a pipe or a notebook.
+To silence them: ``logging.getLogger("okspca").setLevel(logging.WARNING)``.
 """
 
 import logging
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 LOGGER = logging.getLogger("okspca")
+#: Seconds between two lines about compiling.
+INTERVAL = 5.0
 
 
 class Announcer:
-    """Counts the kernels that are compiled, and speaks at the first.
+    """Counts the kernels that are compiled, and speaks at the first and every few seconds.
 
     Examples
     --------
@@ -30,12 +33,19 @@ class Announcer:
     def __init__(self) -> None:
         #: How many kernels of okspca were compiled in this process, for all types taken together.
         self.compiled = 0
+        self._told = 0.0
 
     def count(self, cache_path: str | None) -> None:
         """Count a kernel that is compiled now and then kept in a folder, if there is one."""
         self.compiled += 1
+        now = time.monotonic()
         if self.compiled == 1:
             announce(cache_path)
+        elif now - self._told >= INTERVAL:
+            tell(f"okspca has compiled {self.compiled - 1} kernels and goes on.")
+        else:
+            return
+        self._told = now
 
 
 def announce(cache_path: str | None) -> None:
@@ -45,10 +55,14 @@ def announce(cache_path: str | None) -> None:
         if cache_path
         else "in every process, because no cache folder can be written (set NUMBA_CACHE_DIR)"
     )
-    message = f"okspca is compiling its kernels; this takes a while and happens {often}."
-    if LOGGER.hasHandlers():
+    tell(f"okspca is compiling its kernels; this takes seconds and happens {often}.")
+
+
+def tell(message: str) -> None:
+    """Log a line or, where that would not show it, write it to standard error."""
+    if LOGGER.hasHandlers() and LOGGER.isEnabledFor(logging.INFO):
         LOGGER.info(message)
-    elif max(LOGGER.level, logging.root.manager.disable) <= logging.INFO and _somebody_reads():
+    elif max(LOGGER.level, logging.root.manager.disable) <= logging.INFO and sys.stderr is not None:
         print(message, file=sys.stderr, flush=True)
 
 
@@ -61,12 +75,6 @@ def unannounced() -> Iterator[None]:
         yield
     finally:
         LOGGER.setLevel(before)
-
-
-def _somebody_reads() -> bool:
-    """Whether standard error is a terminal, or Python waits for someone's next line."""
-    stream = sys.stderr
-    return stream is not None and (stream.isatty() or hasattr(sys, "ps1"))
 
 
 ANNOUNCER = Announcer()
