@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_info
 from typer.testing import CliRunner, Result
 
 from okspca.cli import app
+from okspca_lab.bench import plain
 from okspca_lab.bench.cells import CLAIMS, OPTIONS, all_cells, chosen_cells
 from okspca_lab.bench.contenders import Contender, Ours, OursByBlock, Paper
 from okspca_lab.bench.entries import ENTRIES, our_adam, paper_adam
@@ -379,3 +380,56 @@ def test_limits_are_written_beside_the_times(tmp_path: Path) -> None:
     assert [row["regime"] for row in rows] == ["R256", "R256", "R128", "R128", "C2", "C2"]
     assert all(float(row["ours_us"]) > 0.0 < float(row["bound_us"]) for row in rows)
     assert "ours ÷ bound" in (tmp_path / "table.md").read_text(encoding="utf-8")
+
+
+def test_the_default_case_runs_in_both_environments_and_writes_its_rows(tmp_path: Path) -> None:
+    result = okspca("--quick", "--cases=default", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    rows = table(tmp_path / "default.csv")
+    work = {(row["case"], row["setting"]) for row in rows if row["case"] in plain.TITLES}
+    assert work == {(c, s) for c in plain.TITLES for s in (plain.PLAIN, plain.ONE_THREAD)}
+    assert {"second process", "bare imports"} <= {row["case"] for row in rows}
+    assert all(float(row["seconds"]) > 0.0 for row in rows)
+    text = (tmp_path / "default.md").read_text(encoding="utf-8")
+    for expected in ("GridSearchCV(n_jobs=2)", "Thread variables: ", "measures nothing"):
+        assert expected in text
+
+
+def test_the_default_case_measures_the_example_of_the_readme() -> None:
+    readme = Path(__file__).parents[2] / "README.md"
+    assert f"```python\n{plain.EXAMPLE}```" in readme.read_text(encoding="utf-8")
+
+
+def test_the_verdicts_of_the_default_case() -> None:
+    def times(case: str, setting: str, *seconds: float, digest: str = "a") -> list[Any]:
+        return [plain.PlainTime(case, setting, i, s, digest) for i, s in enumerate(seconds)]
+
+    rows = [
+        *times("fit", plain.PLAIN, 0.11, 0.11, 9.0),
+        *times("fit", plain.ONE_THREAD, 0.1, 0.1, 0.1),
+        *times("grid", plain.PLAIN, 3.1, 3.2, 3.3),
+        *times("grid", plain.ONE_THREAD, 2.0, 2.0, 2.0),
+        *times("second process", plain.PLAIN, 2.7, 2.7, 2.7),
+        *times("bare imports", plain.PLAIN, 2.0, 2.0, 2.0),
+        *times("first answer", plain.PLAIN, 9.0, 9.0, 15.1, digest="b"),
+    ]
+    made = plain.plain_table(rows)
+    assert [row[-1] for row in made.rows] == ["held", "missed", "missed", "missed"]
+    assert made.rows[0][3] == "1.10 (1.10–90.00)"
+    assert "2 DIFFERENT results" in made.note
+    assert "the same bits" in plain.plain_table(rows[:-3]).note
+
+
+def test_processes_of_the_default_case_get_the_variables_that_their_setting_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    show = [sys.executable, "-c", "import os; print(os.environ.get('OPENBLAS_NUM_THREADS'))"]
+    for setting, expected in ((plain.PLAIN, "None\n"), (plain.ONE_THREAD, "1\n")):
+        assert plain._run(show, setting)[1] == expected
+    monkeypatch.setattr(plain, "MOST_SECONDS", 0.2)
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    assert plain._run(sleep, plain.PLAIN) == (0.2, None)
+    monkeypatch.setattr(plain, "MOST_SECONDS", 60.0)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        plain._run([sys.executable, "-c", "1 / 0"], plain.PLAIN)

@@ -12,13 +12,17 @@ from rich.console import Console
 from okspca import outputs
 from okspca.cli.stopping import leave_at_once, stop
 
+#: The name of what a person gets who sets nothing.
+DEFAULT = "default"
+
 
 def command(
     cases: Annotated[
         list[str] | None,
         typer.Option(
-            help="Which cases, as patterns such as 'serve/R256/*', or 'must' for those with a "
-            "bound; can be given several times. All by default."
+            help="Which cases, as patterns such as 'serve/R256/*', 'must' for those with a "
+            "bound, or 'default' for what a person gets who sets nothing: threads, first answer, "
+            "second process; can be given several times. All but the last by default."
         ),
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions of each case.")] = 5,
@@ -45,6 +49,8 @@ def command(
             _watch_memory(memory, out, heavy_tails=heavy_tails)
         else:
             _bench(cases or [], repeats, quick, out)
+    except RuntimeError as error:
+        stop(str(error))
     except OSError as error:
         stop(f"{error.filename or out} could not be written: {error.strerror}.")
     finally:
@@ -62,6 +68,11 @@ def _bench(cases: list[str], repeats: int, quick: bool, out: Path | None) -> Non
     """Run the measurement that was asked for."""
     command = import_module("okspca_lab.bench.run")
     console = Console(width=None if sys.stdout.isatty() else 110)
+    if DEFAULT in cases:
+        command.run_plain(out, console, repeats=repeats, quick=quick)
+        cases = [case for case in cases if case != DEFAULT]
+        if not cases:
+            return
     try:
         cells = import_module("okspca_lab.bench.cells").chosen_cells(cases, quick=quick)
     except ValueError as error:

@@ -16,6 +16,7 @@ from okspca_lab.bench.limits import measure_limits
 from okspca_lab.bench.limits import table as limits_table
 from okspca_lab.bench.measure import Timed, measure
 from okspca_lab.bench.memory import MemoryPoint, explained, stream_and_watch
+from okspca_lab.bench.plain import measure_plain, plain_table
 from okspca_lab.bench.ratios import Ratio, ratios_of
 from okspca_lab.bench.tables import grids, setting
 from okspca_lab.studies.pages import write_csv
@@ -76,6 +77,25 @@ def run(
             scaling=[row for row in rows if row.curve],
         )
     return rows
+
+
+def run_plain(out: Path | None, console: Console, *, repeats: int = 5, quick: bool = False) -> None:
+    """Measure what a person gets who sets nothing; print the table, and write it where asked to."""
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    with progress(console) as bar:
+        task = bar.add_task("", total=None)
+        rows = measure_plain(
+            repeats, quick=quick, done=lambda what: bar.update(task, description=what)
+        )
+    table = plain_table(rows)
+    told = setting(1 if quick else repeats, quick=quick, threads="processes of their own")
+    console.print(table.rich())
+    console.print(f"{table.note}\n{told}", markup=False, highlight=False)
+    if out is not None:
+        write_csv(out / "default.csv", [asdict(row) for row in rows])
+        outputs.write(out / "default.md", f"{told}\n\n{table.markdown(level=2)}")
+        console.print(f"Rows and the table are in {printable(out)}", markup=False)
 
 
 def watch_memory(

@@ -1,5 +1,6 @@
 """The tables: the same ones for the terminal and as Markdown."""
 
+import os
 import platform
 from collections.abc import Iterable
 from statistics import median
@@ -8,6 +9,7 @@ from okspca.report.provenance import processor, versions
 from okspca.report.tables import Table
 from okspca_lab.bench.entries import ENTRIES
 from okspca_lab.bench.measure import Timed
+from okspca_lab.bench.plain import thread_settings
 from okspca_lab.bench.ratios import Ratio
 
 
@@ -86,13 +88,26 @@ def curves(rows: list[Timed]) -> Table:
     return Table("Scaling, one dimension at a time: µs per row, worst angle of ours", header, lines)
 
 
-def setting(repeats: int, *, quick: bool) -> str:
+def setting(
+    repeats: int, *, quick: bool, threads: str = "limited to one thread by the benchmark itself"
+) -> str:
     """Say on what and how it was measured."""
-    effort = f"{repeats} interleaved repetition{'s' if repeats > 1 else ''}, one thread"
-    lines = [f"{effort}. {processor()}; Python {platform.python_version()}, {versions()}."]
+    effort = f"{repeats} interleaved repetition{'s' if repeats > 1 else ''}, {threads}"
+    lines = [
+        f"{effort}. {processor()}; Python {platform.python_version()}, {versions()}.",
+        f"{thread_settings()} in the shell that ran it; {_load()}.",
+    ]
     if quick:
         lines.append("This was a quick run: it shows that everything works and measures nothing.")
     return "\n".join(lines)
+
+
+def _load() -> str:
+    """Say how busy the machine is: on a busy one, few of these figures mean anything."""
+    cores = os.cpu_count() or 1
+    if not hasattr(os, "getloadavg"):  # Windows
+        return f"{cores} cores"
+    return f"{cores} cores, load {os.getloadavg()[0]:.1f} at the end"
 
 
 def number(value: float) -> str:
