@@ -22,7 +22,7 @@ from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import polished
 from okspca.numerics.remembered import Remembered
 from okspca.numerics.scratch import scratch
-from okspca.numerics.sums import column_squares, first_above, row_squares, subtract_from
+from okspca.numerics.sums import column_squares, first_above, inner, row_squares, subtract_from
 
 TOLERANCE = 1e-13
 
@@ -186,12 +186,26 @@ def extended(directions: Floats, residual: Floats) -> Floats:
     """Orthonormal rows and, as the last, the direction of a residual, freed of the others twice."""
     rank = directions.shape[0]
     rows = np.empty((rank + 1, directions.shape[1]))
-    rows[:rank] = directions
+    for i in range(rank):
+        for j in range(directions.shape[1]):
+            rows[i, j] = directions[i, j]
     direction = rows[rank]
-    direction[:] = residual
+    for j in range(residual.shape[0]):
+        direction[j] = residual[j]
     # Once is not enough where the residual was nearly all rounding.
     for _ in range(2):
-        direction /= math.sqrt(np.dot(direction, direction))
-        direction -= np.dot(np.dot(directions, direction), directions)
-    direction /= math.sqrt(np.dot(direction, direction))
+        _normalise(direction)
+        for i in range(rank):
+            share = inner(directions[i], direction, 0)
+            for j in range(direction.shape[0]):
+                direction[j] -= share * directions[i, j]
+    _normalise(direction)
     return rows
+
+
+@compiled
+def _normalise(direction: Floats) -> None:
+    """Bring a vector to unit length."""
+    length = math.sqrt(inner(direction, direction, 0))
+    for j in range(direction.shape[0]):
+        direction[j] /= length

@@ -34,6 +34,7 @@ from numba.core.caching import (
     InTreeCacheLocator,
     NullCache,
 )
+from numba.core.runtime.nrt import rtsys
 
 from okspca.numerics.announcing import ANNOUNCER
 
@@ -58,6 +59,10 @@ class _InFolder(InTreeCacheLocator):
         """Return the folder of one source file."""
         return os.path.join(str(FOLDER), self._below)
 
+    def ensure_cache_path(self) -> None:
+        """Make the folder; whether it can be written is found out only when there is need to."""
+        os.makedirs(self.get_cache_path(), exist_ok=True)
+
 
 class _Kept(CompileResultCacheImpl):
     """What Numba keeps of a kernel, in our place and not in that of other packages."""
@@ -76,8 +81,14 @@ class SharedCache(FunctionCache):
     _impl_class = _Kept
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load; what is not there will be compiled next, and that is told."""
-        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        """Load; what is not there will be compiled next, and that is told.
+
+        Only the part of Numba that machine code calls is prepared, not the compiler, which would
+        take longer than loading.
+        """
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is None:
             ANNOUNCER.count(self.cache_path)
         return found

@@ -3,7 +3,8 @@
 Kernels are plain functions of arrays.  They are compiled on first use, cached on disk, release the
 interpreter lock, and never use fast-math: a recursion must round the same way however it is called.
 
-Where the cache is kept: :mod:`okspca.numerics.caching`.  That a compilation is announced to the
+How helpers become part of the kernels that call them: :mod:`okspca.numerics.parts`.  Where the
+cache is kept: :mod:`okspca.numerics.caching`.  That a compilation is announced to the
 user: :mod:`okspca.numerics.announcing`.
 """
 
@@ -12,9 +13,8 @@ from typing import Any, Generic, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.extending import is_jitted
 
-from okspca.numerics.caching import cache_of
+from okspca.numerics.parts import KernelDispatcher
 from okspca.numerics.scalars import plain
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
@@ -41,12 +41,17 @@ def _compile(function: Kernel, fastmath: set[str]) -> Kernel:
 
     Division follows NumPy (no exception), so that loops can be vectorised.
     """
-    jit = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath or False)
-    kernel = jit(function)
-    if is_jitted(kernel):  # NUMBA_DISABLE_JIT: a plain function
-        dispatcher: Any = kernel
-        dispatcher._cache = cache_of(function)  # noqa: SLF001 - Numba offers no other way
-    return cast(Kernel, kernel)
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    options = {
+        "nopython": True,
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": fastmath or False,
+        "boundscheck": None,
+        "no_cfunc_wrapper": True,
+    }
+    return cast(Kernel, KernelDispatcher(function, {}, options))
 
 
 def bound(kernel: Callable[..., Result], *arguments: object) -> Callable[..., Result]:

@@ -35,6 +35,8 @@ from okspca.services.warm_block import WarmBlock, WarmBlockState
 
 # A compressed response takes up to some 60 columns, few of them above rounding: that is not wide.
 NARROW = 64
+#: What kernels say of a moment.
+NOT_FOUND, FOUND, TOO_CLOSE = range(3)
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,9 @@ class Exact(Service[WarmBlockState]):
             return self.block.serve(state, moment, t)
         if moment.is_ordinary:
             found, solution = _bound_solve.code(arrays, state.n_components, True)
-            if found:
+            if found == TOO_CLOSE:
+                found, solution = _bound_turn.code(arrays, state.n_components)
+            if found == FOUND:
                 return fresh_basis(solution, t)
         return super().serve(state, moment, t)
 
@@ -98,7 +102,9 @@ class Exact(Service[WarmBlockState]):
         # A wide moment is left to the block, whose proof is part of finding the answer.
         if moment.is_ordinary and not self._is_wide(state, arrays.sums.shape[0]):
             found, (packed, _) = _bound_solve.code(arrays, state.n_components, False)
-            if found:
+            if found == TOO_CLOSE:
+                found, (packed, _) = _bound_turn.code(arrays, state.n_components)
+            if found == FOUND:
                 return Basis.fresh(packed, t, None)
         return super().serve_uncertified(state, moment, t)
 
@@ -108,17 +114,14 @@ class Exact(Service[WarmBlockState]):
 
 
 @compiled
-def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool, Solution]:
-    """Solve an ordinary moment; declines (badly separated ones) are left to the general path."""
-    part = ordinary_part(moment)
-    total, sums = part
+def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[int, Solution]:
+    """Solve an ordinary moment; singular values too close to each other are left to ``_turn``."""
+    total, sums = ordinary_part(moment)
     if total == 0.0:
-        return no_solution()
+        return NOT_FOUND, no_solution()[1]
     found, sigma, rows, coefficients = gram_leading(sums, n_components)
-    # A small gap: rotations of the rows are as accurate there as an SVD.
     if not found:
-        found, theta, rows = jacobi_leading(sums, n_components)
-        return solution_from(moment, part, rows, theta) if found else no_solution()
+        return TOO_CLOSE, no_solution()[1]
     # What is not proven is returned as such where nobody asked for a proof.
     ritz, numbers = sigma * sigma, (0.0, UNPROVEN, UNPROVEN, UNPROVEN, 0.0)
     if certify:
@@ -127,7 +130,18 @@ def _solve(moment: MomentArrays, n_components: int, certify: bool) -> tuple[bool
         n_summed = sums.shape[0] + sums.shape[1]
         numbers = bounds_of_combination(projected, coefficients, ritz, n_summed, sizes)
     fix_signs(rows)
-    return certified(moment, rows, ritz, numbers)
+    is_finite, solution = certified(moment, rows, ritz, numbers)
+    return FOUND if is_finite else NOT_FOUND, solution
 
 
-_bound_solve = BoundKernel(_solve)
+@compiled
+def _turn(moment: MomentArrays, n_components: int) -> tuple[bool, Solution]:
+    """Solve a moment with a small gap: rotations of its rows are as accurate there as an SVD."""
+    part = ordinary_part(moment)
+    if part[0] == 0.0:
+        return no_solution()
+    found, theta, rows = jacobi_leading(part[1], n_components)
+    return solution_from(moment, part, rows, theta) if found else no_solution()
+
+
+_bound_solve, _bound_turn = BoundKernel(_solve), BoundKernel(_turn)

@@ -1,0 +1,104 @@
+"""Kernels that other kernels call become machine code once, inside their callers.
+
+Numba compiles every function by itself: it is optimised, wrapped for calls from Python and made
+machine code before the function that calls it is looked at, which takes it in and does all of that
+again.  With helpers five calls deep, most of the time of compiling went into code that nobody runs.
+Here a helper stays as the front end left it (:class:`Part`) until a function that Python calls is
+complete; then all of its code is optimised and translated, together and once (:class:`Whole`).
+
+A whole keeps its copies of helpers to itself.  No other kernel can come to use them, so what a
+kernel computes does not depend on which others were loaded before it.
+"""
+# ruff: noqa: SLF001 - Numba offers no other way to say where compiling ends.
+
+from functools import cached_property
+from typing import Any
+
+from llvmlite.binding import Linkage  # type: ignore[import-untyped]
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+from okspca.numerics.caching import cache_of
+
+
+class Part(JITCodeLibrary):
+    """The code of a helper as its callers take it in: neither optimised nor translated."""
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        """Take code as it is."""
+        self._final_module.link_in(ll_module)
+
+    def finalize(self) -> None:
+        """Take in what this code calls."""
+        for called in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(called._reload_init)
+            self._final_module.link_in(called._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+class Whole(JITCodeLibrary):
+    """The code of a kernel that Python calls, with all that it calls."""
+
+    def _optimize_final_module(self) -> None:
+        """Optimise all of it, and keep the helpers to this kernel."""
+        super()._optimize_final_module()  # type: ignore[no-untyped-call]
+        module: Any = self._final_module
+        for function in module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
+
+
+class _PartCompiler(Compiler):
+    """Numba's compiler, ended before there is machine code."""
+
+    def __init__(self, typing: Any, target: Any, _: Any, args: Any, *others: Any) -> None:
+        flags = others[1]
+        flags.no_compile = flags.no_cpython_wrapper = True
+        library = Part(target.codegen(), "part")  # type: ignore[no-untyped-call]
+        super().__init__(typing, target, library, args, *others)  # type: ignore[no-untyped-call]
+
+
+class _WholeCompiler(Compiler):
+    """Numba's compiler, for kernels that Python calls."""
+
+    def __init__(self, typing: Any, target: Any, _: Any, args: Any, *others: Any) -> None:
+        library = Whole(target.codegen(), "kernel")  # type: ignore[no-untyped-call]
+        library.enable_object_caching()  # type: ignore[no-untyped-call]
+        super().__init__(typing, target, library, args, *others)  # type: ignore[no-untyped-call]
+
+
+class _Callee(CPUDispatcher):
+    """A kernel as other kernels call it."""
+
+    def add_overload(self, cres: Any) -> None:
+        """Offer the code to callers, who find it by a key of its own."""
+        key = object()
+        target: Any = self.targetctx
+        target.insert_user_function(key, cres.fndesc, [cres.library])
+        self.overloads[tuple(cres.signature.args)] = cres._replace(entry_point=key)
+
+
+class KernelDispatcher(CPUDispatcher):
+    """A function that Python calls as machine code of its own, and kernels as a part of theirs."""
+
+    def __init__(self, function: Any, locals: Any = None, targetoptions: Any = None) -> None:
+        super().__init__(function, locals, targetoptions, pipeline_class=_WholeCompiler)
+        self._has_cache = False
+
+    def compile(self, sig: Any) -> Any:
+        """Compile, or load from the cache, which is looked for only now."""
+        if not self._has_cache:
+            self._cache = cache_of(self.py_func)
+            self._has_cache = True
+        return super().compile(sig)
+
+    @cached_property
+    def callee(self) -> _Callee:
+        """What kernels see of it."""
+        return _Callee(self.py_func, self.locals, self.targetoptions, pipeline_class=_PartCompiler)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return types.Dispatcher(self.callee)

@@ -1,0 +1,103 @@
+"""Helpers are compiled inside the kernels that call them, once, and as themselves for Python."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import numba
+import numpy as np
+import pytest
+
+from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled, reordered
+from okspca.numerics.parts import KernelDispatcher
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    pytest.skip("nothing is compiled", allow_module_level=True)
+
+
+@reordered
+def total(row: Floats) -> float:
+    result = 0.0
+    for i in range(row.shape[0]):
+        result += row[i]
+    return result
+
+
+@compiled
+def checked(matrix: Floats, i: int) -> float:
+    if i >= matrix.shape[0]:
+        raise IndexError("There is no such row.")
+    return total(matrix[i])
+
+
+@compiled
+def totals(matrix: Floats) -> Floats:
+    out = np.empty(matrix.shape[0])
+    for i in range(matrix.shape[0]):
+        out[i] = checked(matrix, i)
+    return out
+
+
+@compiled
+def only_called_by_kernels(x: float) -> float:
+    return x + x
+
+
+@compiled
+def four_times(x: float) -> float:
+    return only_called_by_kernels(only_called_by_kernels(x))
+
+
+@compiled
+def total_past_the_end(matrix: Floats) -> float:
+    return checked(matrix, matrix.shape[0])
+
+
+def test_helpers_are_part_of_their_callers_and_have_no_machine_code() -> None:
+    assert four_times(2.0) == 8.0
+    whole, part = cast(Any, four_times), cast(Any, only_called_by_kernels)
+    assert isinstance(cast(object, part), KernelDispatcher)
+    assert (len(whole.overloads), len(part.callee.overloads), len(part.overloads)) == (1, 1, 0)
+
+
+def test_a_helper_is_a_kernel_of_its_own_where_python_calls_it() -> None:
+    matrix = np.arange(6.0).reshape(2, 3)
+    assert checked(matrix, 1) == totals(matrix)[1]
+
+
+def test_an_error_in_a_helper_reaches_python() -> None:
+    with pytest.raises(IndexError, match="no such row"):
+        total_past_the_end(np.ones((2, 3)))
+
+
+def test_no_kernel_can_use_the_copy_of_a_helper_that_another_has() -> None:
+    totals(np.ones((2, 3)))
+    (result,) = cast(Any, totals).overloads.values()
+    functions = [f for f in result.library.get_defined_functions() if "total" in f.name]
+    shared = {f.name for f in functions if f.linkage.name != "internal"}
+    own = result.fndesc
+    assert shared <= {own.llvm_func_name, own.llvm_cpython_wrapper_name}
+
+
+BITS = """
+import numpy as np
+from okspca import OKSPCA
+X = np.random.default_rng(0).normal(size=(300, 5))
+model = OKSPCA(2, n_random_features=32, random_state=0).fit(X, np.sin(X[:, 0]))
+print(model.transform(X[:5]).tobytes().hex(), model.basis().certificate)
+"""
+
+
+def test_bits_are_the_same_whether_kernels_are_compiled_or_loaded(tmp_path: Path) -> None:
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", BITS]
+    cold, warm = (
+        subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert cold.stderr != ""
+    assert warm.stderr == ""
+    assert cold.stdout == warm.stdout
