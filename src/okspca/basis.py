@@ -9,6 +9,7 @@ import numpy as np
 from okspca.diagnostics.certificate import Certificate
 from okspca.diagnostics.shown import html_table, safely
 from okspca.numerics.arrays import Floats, frozen
+from okspca.numerics.matrix import product
 from okspca.numerics.subspace import aligned, principal_angles, projector_distance
 
 
@@ -192,8 +193,8 @@ class Basis(NamedTuple):
             return self
         turned = aligned(self.vectors, earlier.vectors)
         # The old columns are orthogonal directions of the moment, so squared norms mix by squares.
-        shares = (self.vectors.T @ turned) ** 2
-        norms = np.sqrt(shares.T @ self.singular_values**2)
+        shares = product(self.vectors.T, turned) ** 2
+        norms = np.sqrt(product(shares.T, self.singular_values**2))
         return self._replace(vectors=frozen(turned), singular_values=frozen(norms))
 
     def drift_from(self, earlier: Self) -> Drift:

@@ -103,7 +103,7 @@ def test_a_gram_matrix_is_symmetric_and_equals_the_whole_product(D: int) -> None
     np.testing.assert_array_equal(found, found.T)
 
 
-def test_only_the_lower_part_is_asked_for() -> None:
+def test_only_the_upper_part_is_asked_for() -> None:
     A = RandomState(3).normal(size=(40, 150))
     before = gram(RandomState(4).normal(size=(9, 150)))
     out = before.copy()

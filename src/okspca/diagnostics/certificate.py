@@ -41,6 +41,7 @@ import numpy as np
 from okspca.diagnostics.shown import html_table, safely
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.matrix import multiplied
 from okspca.numerics.products import gram, row_products
 from okspca.numerics.sums import distance, square
 from okspca.numerics.symmetric import diagonalise
@@ -169,7 +170,7 @@ def bounds(Ct: Floats, rows: Floats, ritz: Floats, sizes: tuple[float, float]) -
     """
     projected = row_products(rows, Ct)
     small = gram(projected)
-    residual = distance(np.dot(projected, Ct), np.dot(small, rows))
+    residual = distance(multiplied(projected, Ct), multiplied(small, rows))
     width, D = Ct.shape
     return bounds_from(small, residual, ritz, D + width, sizes)
 
@@ -201,7 +202,7 @@ def bounds_of_combination(
     largest = np.sqrt(ritz[0] + max(rest, 0.0))
     q, w = projected.shape
     rounding = (w + 2 * q + 8) * np.sqrt(q) * EPS * total
-    residual = largest * distance(projected, np.dot(small, coefficients)) + rounding
+    residual = largest * distance(projected, multiplied(small, coefficients)) + rounding
     return bounds_from(small, residual, ritz, n_summed, sizes)
 
 

@@ -9,6 +9,8 @@ both a least loss and a multiple of its usual level, the median of the last loss
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
+from okspca.numerics.thin_svd import thin_svd
 
 
 def lost_share(Ct: Floats, U: Floats) -> float:
@@ -26,8 +28,8 @@ def lost_share(Ct: Floats, U: Floats) -> float:
     >>> lost_share(np.diag([2.0, 1.0]), np.array([[0.0], [1.0]]))
     0.75
     """
-    best = float((np.linalg.svd(Ct, compute_uv=False)[: U.shape[1]] ** 2).sum())
-    return 0.0 if best <= 0.0 else max(1.0 - float(np.linalg.norm(Ct @ U) ** 2) / best, 0.0)
+    best = float((thin_svd(Ct).sigma[: U.shape[1]] ** 2).sum())
+    return 0.0 if best <= 0.0 else max(1.0 - float(np.linalg.norm(product(Ct, U)) ** 2) / best, 0.0)
 
 
 class DriftAlarm:

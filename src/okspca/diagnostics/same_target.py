@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
 from okspca.numerics.spectrum import (
     SMALLEST_OBJECTIVE,
     boundary_gap,
@@ -141,7 +142,7 @@ def compare(U: Floats, C: Floats, exact: Floats, sigma: Floats) -> Comparison:
         All singular values of C̄.
     """
     q = U.shape[1]
-    objective = float(np.sum((C.T @ U) ** 2))
+    objective = float(np.sum(product(C.T, U) ** 2))
     best = float(np.sum(sigma[:q] ** 2))
     # There is nothing to capture: shares and angles would be those of rounding.
     if best <= SMALLEST_OBJECTIVE:

@@ -36,6 +36,7 @@ from okspca.errors import NotReadyError
 from okspca.moments import GroupArrays
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.leading import Leading, by_svd
+from okspca.numerics.matrix import product
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import principal_angles
 
@@ -208,10 +209,10 @@ def leading_of(groups: GroupArrays, members: Any) -> Leading:
     weights = groups.weights[members]
     shares = weights / weights.sum()
     left, right = groups.left_means[members], groups.right_means[members]
-    left, right = left - shares @ left, right - shares @ right
+    left, right = left - product(shares, left), right - product(shares, right)
     # Scaled first, so that neither very large nor very small units matter.
     within, factor = unit_scaled(groups.sums[members].sum(axis=0))
-    between = (right * (weights / factor)[:, np.newaxis]).T @ left
+    between = product((right * (weights / factor)[:, np.newaxis]).T, left)
     return by_svd(unit_scaled(within + between)[0])
 
 

@@ -31,6 +31,7 @@ from okspca.moments.pencil import Residual
 from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import by_svd
+from okspca.numerics.matrix import product
 from okspca.numerics.orthonormal import signed_qr
 from okspca.numerics.products import gram, row_products
 from okspca.numerics.sums import distance, square
@@ -128,7 +129,7 @@ def _inspect(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> Inspection | N
         return None
     projected = row_products(rows, scaled.Ct)
     small, total = gram(projected), square(scaled.Ct)
-    residual = distance(np.dot(projected, scaled.Ct), np.dot(small, rows))
+    residual = distance(product(projected, scaled.Ct), product(small, rows))
     shift = 2.0 * math.sqrt(2.0) * _turn(factor, q)
     error = scaled.dropped + factor.slack * math.sqrt(total)
     noise = noise_of(D + len(scaled.Ct) + ritz.size, (total, error)) + 2.0 * shift * total
@@ -150,8 +151,8 @@ def _residual(rows: Floats, scaled: ScaledMoment, seen: Inspection) -> Residual:
 
 def _proven(rows: Floats, found: Residual, scaled: ScaledMoment, seen: Inspection) -> float:
     """Bound on the residual ``A Y - Y theta``, for the best theta."""
-    along = rows @ found.columns
-    across = norm(found.columns - rows.T @ along)
+    along = product(rows, found.columns)
+    across = norm(found.columns - product(rows.T, along))
     e, turn = seen.factor.distortion, _turn(seen.factor, len(rows))
     across += seen.factor.slack * norm(found.columns) + (e + turn) * norm(along)
     across += found.error + found.relative * seen.total
@@ -165,9 +166,10 @@ def _newton_step(rows: Floats, theta: Floats, residual: Floats, scaled: ScaledMo
     """What to add to the columns, to first order in their residual."""
     sigma, others = by_svd(scaled.Ct)
     others, outside = others[len(rows) :], sigma[len(rows) :, np.newaxis] ** 2
-    across = residual - rows.T @ (rows @ residual)
-    along = others @ across
+    across = residual - product(rows.T, product(rows, residual))
+    along = product(others, across)
     # A tie divides by zero; the caller takes no step that is not small.
     with np.errstate(divide="ignore", invalid="ignore"):
-        step = others.T @ (along / (theta - outside)) + (across - others.T @ along) / theta
+        step = product(others.T, along / (theta - outside))
+        step += (across - product(others.T, along)) / theta
     return np.asarray(step)

@@ -10,6 +10,7 @@ from okspca.estimators.learned import Names, Record
 from okspca.features import FeatureMap, OneHotMap
 from okspca.moments import Moment
 from okspca.numerics.arrays import Floats, copied
+from okspca.numerics.matrix import product
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.answers import delivered_columns, embedding_basis
 from okspca.standardize import Standardizer
@@ -175,5 +176,5 @@ def classes_of(labels: FeatureMap) -> NDArray[Any]:
 def _values_along_components(state: PipelineState) -> Floats:
     """Norms of C̄ transposed times each column that embeddings use."""
     scaled = state.moment.scaled()
-    norms: Floats = np.linalg.norm(scaled.Ct @ delivered_columns(state), axis=0)
+    norms: Floats = np.linalg.norm(product(scaled.Ct, delivered_columns(state)), axis=0)
     return norms * scaled.scale

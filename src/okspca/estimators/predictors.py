@@ -36,6 +36,7 @@ from okspca.moments import WhitenedMoment
 from okspca.moments.calibration import CalibrationMap
 from okspca.moments.class_discriminants import Discriminants
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
 from okspca.numerics.whitening import regression_on
 from okspca.pipeline import Embedding, Pipeline, PipelineState
 from okspca.pipeline.answers import embedding, mean_features
@@ -51,7 +52,7 @@ class Linear(NamedTuple):
 
     def of(self, Z: Floats) -> Floats:
         """Values for embedded rows, one column per output."""
-        return Z @ self.weights + self.offset
+        return product(Z, self.weights) + self.offset
 
 
 class Posteriors(NamedTuple):
@@ -355,7 +356,7 @@ def _regression(state: PipelineState, W: Floats) -> Linear:
     units = state.moment.units.right
     if state.target_origin is not None and units is not None:
         mean, scale = state.target_origin.point, units.divisor[columns]
-    offset = right_mean[columns] - B @ (W.T @ mean_features(state))
+    offset = right_mean[columns] - product(B, product(W.T, mean_features(state)))
     return Linear((B * scale[:, np.newaxis]).T, mean + scale * offset)
 
 
@@ -364,7 +365,7 @@ def _discriminants(state: PipelineState, W: Floats) -> Posteriors:
     moment = state.moment
     assert isinstance(moment, WhitenedMoment)
     found = moment.discriminants_of(W)
-    offset = found.offset - (W.T @ mean_features(state)) @ found.weights
+    offset = found.offset - product(product(W.T, mean_features(state)), found.weights)
     # Without an embedding there is nothing to believe but the shares.
     calibration = moment.calibration_map(found) if W.any() else None
     return Posteriors(found._replace(offset=offset), calibration)

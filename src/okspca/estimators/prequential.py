@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
 
 
 class PrequentialScore(NamedTuple):
@@ -49,9 +50,9 @@ class PrequentialScore(NamedTuple):
     def after(self, actual: Floats, errors: Floats, weights: Floats) -> Self:
         """Add rows with their actual values and squared errors."""
         total = float(weights.sum())
-        mean = (weights / total) @ actual
-        squares = weights @ (actual - mean) ** 2
-        return self.merged(type(self)(total, mean, squares, weights @ errors))
+        mean = product(weights / total, actual)
+        squares = product(weights, (actual - mean) ** 2)
+        return self.merged(type(self)(total, mean, squares, product(weights, errors)))
 
     def merged(self, other: Self) -> Self:
         """Add the rows of another score."""

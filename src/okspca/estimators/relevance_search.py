@@ -38,6 +38,7 @@ from okspca.features.relevance import (
     rescaled,
 )
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import gram, product
 from okspca.numerics.whitening import ridge_coefficients, ridge_factor
 from okspca.pipeline import Pipeline, PipelineState
 
@@ -296,16 +297,16 @@ def _tried(base: FourierMap, scales: Floats, data: Data, ridges: Sequence[float]
     feature_map = rescaled(base, scales)
     share = weights[:learn] / weights[:learn].sum()
     Phi = feature_map.transform(Z)
-    left_mean, right_mean = share @ Phi[:learn], share @ T[:learn]
+    left_mean, right_mean = product(share, Phi[:learn]), product(share, T[:learn])
     root = np.sqrt(share)[:, np.newaxis]
     left, right = root * (Phi[:learn] - left_mean), root * (T[:learn] - right_mean)
-    S, Ct = left.T @ left, right.T @ left
+    S, Ct = gram(left), product(right.T, left)
     ahead, actual, later = Phi[learn:] - left_mean, T[learn:] - right_mean, weights[learn:]
-    total = float(later @ (actual**2).sum(axis=1))
+    total = float((later * (actual**2).sum(axis=1)).sum())
     fits = []
     for ridge in ridges:
         Bt = ridge_coefficients(ridge_factor(S, ridge), Ct)
-        error = float(later @ ((actual - ahead @ Bt.T) ** 2).sum(axis=1))
+        error = float((later * ((actual - product(ahead, Bt.T)) ** 2).sum(axis=1)).sum())
         fits.append((error, ridge, Bt))
     error, ridge, Bt = min(fits, key=lambda fit: fit[0])
     return Trial(_odds(error, total), error, ridge, scales, feature_map, Bt.T)

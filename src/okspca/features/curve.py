@@ -18,6 +18,7 @@ from okspca.features.base import FeatureMap
 from okspca.features.fourier import FourierMap
 from okspca.numerics.arrays import Floats, frozen
 from okspca.numerics.compiled import compiled
+from okspca.numerics.matrix import product
 from okspca.numerics.remembered import Remembered
 from okspca.numerics.scratch import scratch
 
@@ -88,7 +89,7 @@ def _computed(feature_map: FourierMap, reach: float) -> Floats:
     cosines = np.cos(np.arange(4 * n) * (np.pi / (2 * n)))
     T = cosines[np.outer(np.arange(n), 2 * np.arange(n) + 1) % (4 * n)]
     # The polynomial of degree one is the node itself.
-    coefficients = (2.0 / n) * (T @ feature_map.transform(reach * T[1][:, np.newaxis]))
+    coefficients = (2.0 / n) * product(T, feature_map.transform(reach * T[1][:, np.newaxis]))
     coefficients[0] *= 0.5
     # Cut where all that follows, together, is below the rounding of a feature.
     rest = np.cumsum(np.abs(coefficients[::-1]).max(axis=1))[::-1]

@@ -32,6 +32,7 @@ from scipy.sparse import issparse
 from okspca.features.base import FeatureMap
 from okspca.numerics.arrays import LARGEST_VALUE, Floats, frozen
 from okspca.numerics.cosine import cosine_features, cosines_along_a_line
+from okspca.numerics.matrix import product
 from okspca.numerics.orthonormal import signed_qr
 from okspca.numerics.room import check_room
 
@@ -127,7 +128,7 @@ class FourierMap(FeatureMap):
         if issparse(Z):
             features[...] = Z @ self._weights_by_input()
         else:
-            np.matmul(Z, self.weights.T, out=features)
+            product(Z, self.weights.T, features)
         cosine_features(features, self.phases, self._amplitude)
         return features
 

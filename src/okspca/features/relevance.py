@@ -21,6 +21,7 @@ import numpy as np
 
 from okspca.features.fourier import FourierMap
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import gram, product
 
 #: Share of the trace that decides how many eigenvectors are kept, and share they then have.
 KEPT = 0.99
@@ -55,7 +56,7 @@ def gradient_outer_product(feature_map: FourierMap, B: Floats, Z: Floats) -> Flo
     """
     found = np.zeros((feature_map.n_inputs, feature_map.n_inputs))
     for by_row in gradients(feature_map, B, Z):
-        found += by_row.T @ by_row
+        found += gram(by_row)
     return found / len(Z)
 
 
@@ -69,10 +70,10 @@ def gradients(feature_map: FourierMap, B: Floats, Z: Floats) -> Iterator[Floats]
     [2.828427]
     """
     amplitude = np.sqrt(2.0 / feature_map.n_features)
-    slopes = -amplitude * np.sin(Z @ feature_map.weights.T + feature_map.phases)
+    slopes = -amplitude * np.sin(product(Z, feature_map.weights.T) + feature_map.phases)
     # One target at a time: all would take rows x inputs x targets numbers.
     for column in B.T:
-        yield (slopes * column) @ feature_map.weights
+        yield product(slopes * column, feature_map.weights)
 
 
 def input_scales(m: Floats) -> Floats:
@@ -108,10 +109,10 @@ def input_root(M: Floats) -> Floats:
     rank = 1 + int(np.searchsorted(np.cumsum(values), KEPT))
     squares = np.full(d, 1.0 - KEPT)
     squares[:rank] += KEPT * d * values[:rank] / values[:rank].sum()
-    return np.asarray((vectors * np.sqrt(squares)) @ vectors.T)
+    return product(vectors * np.sqrt(squares), vectors.T)
 
 
 def rescaled(base: FourierMap, scales: Floats) -> FourierMap:
     """Return the map of inputs that are multiplied by ``scales`` first: by numbers or a matrix."""
-    weights = base.weights @ scales if scales.ndim == 2 else base.weights * scales
+    weights = product(base.weights, scales) if scales.ndim == 2 else base.weights * scales
     return FourierMap(weights, base.phases)

@@ -10,6 +10,7 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.matrix import combine_into, multiply_into
 from okspca.numerics.running import update_comoment
 from okspca.numerics.sums import inner
 
@@ -163,7 +164,8 @@ def summary(
             # Weighted only now: the mean they were freed of is the weighted one.
             right[i, j] *= weight * shares[i]
     totals = np.array([weight, float(n), left_square, right_square, dropped])
-    sums = np.dot(right.T, left)
+    sums = np.empty((right.shape[1], left.shape[1]))
+    multiply_into(right.T, left, sums, 1.0, 0.0, False)
     if not is_centred:
         _take_out(sums, right, left_mean)
     return MomentArrays(sums, left_mean, right_mean, totals)
@@ -186,7 +188,9 @@ def _mean_and_square(rows: Floats, shares: Floats) -> tuple[Floats, float]:
     square = 0.0
     for i in range(rows.shape[0]):
         square += shares[i] * inner(rows[i], rows[i], 0)
-    return np.dot(shares, rows), square
+    mean = np.empty(rows.shape[1])
+    combine_into(shares, rows, mean)
+    return mean, square
 
 
 @compiled

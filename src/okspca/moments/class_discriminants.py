@@ -12,6 +12,7 @@ from scipy.special import logit
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.discriminants import discriminants, log_odds
+from okspca.numerics.matrix import product
 
 #: Claims beyond this, on the scale of the calibration's grid, are all alike.
 REACH = 8.0
@@ -49,7 +50,7 @@ class Discriminants(NamedTuple):
 
     def of(self, Z: Floats) -> Floats:
         """Log posteriors up to a constant, one column per class."""
-        return np.asarray(Z @ self.weights + self.offset)
+        return product(Z, self.weights) + self.offset
 
     def claims(self, values: Floats) -> Floats:
         """Claimed log likelihood ratios of the values of rows, on the scale of the grid."""
@@ -69,9 +70,11 @@ def class_discriminants(
     used = W.any(axis=0)
     weights = np.zeros((W.shape[1], len(shares)))
     W = W[:, used]
-    distances = (Ct / shares[:, np.newaxis]) @ W
-    weights[used], offset = discriminants(distances, W.T @ covariance @ W, shares, inflation)
-    squares = (distances @ weights[used]).diagonal()
+    distances = product(Ct / shares[:, np.newaxis], W)
+    weights[used], offset = discriminants(
+        distances, product(W.T, product(covariance, W)), shares, inflation
+    )
+    squares = product(distances, weights[used]).diagonal()
     # From the mean of the others, which is further away than that of all.
     spreads = np.sqrt(np.maximum(squares, 1e-12)) / np.maximum(1.0 - shares, 1e-12)
     return Discriminants(weights, offset, shares, spreads)

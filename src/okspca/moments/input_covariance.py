@@ -13,9 +13,9 @@ nothing is ever subtracted.
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import multiply_into, product
 
 
 class Past(NamedTuple):
@@ -53,7 +53,7 @@ class InputCovariance:
     def add(self, Phi: Floats, weights: Floats, past: Past) -> None:
         """Learn a block whose rows count ``weights``."""
         total = float(weights.sum())
-        mean = (weights / total) @ Phi
+        mean = product(weights / total, Phi)
         rows = np.empty((Phi.shape[0] + 1, Phi.shape[1]))
         np.subtract(Phi, mean, out=rows[:-1])
         rows[:-1] *= np.sqrt(weights)[:, np.newaxis]
@@ -76,10 +76,7 @@ class InputCovariance:
 
     def _accumulate(self, rows: Floats, fade: float) -> None:
         """Apply ``S = fade S + rows^T rows`` in place, by one symmetric product."""
-        # The routine takes columns first, so it is shown the transposes.
-        changed = dsyrk(1.0, rows.T, beta=fade, c=self.sums.T, lower=1, overwrite_c=1)
-        if not np.shares_memory(changed, self.sums):
-            self.sums[...] = changed.T
+        multiply_into(rows.T, rows, self.sums, 1.0, fade, True)
 
 
 def _between(past: Past, mean: Floats, weight: float) -> Floats:

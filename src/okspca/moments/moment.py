@@ -166,7 +166,7 @@ class Moment(StoredSums):
             (RIGHT_SQUARE, self.arrays.right_mean, right[: self.width]),
         ):
             # E |f + s|^2 = E |f|^2 + (2 E f + s) s: mean squares are of the features themselves.
-            totals[place] += float(np.dot(2.0 * mean + shift, shift))
+            totals[place] += float(((2.0 * mean + shift) * shift).sum())
             mean += shift
 
     def _plain_scaled(self) -> ScaledMoment:

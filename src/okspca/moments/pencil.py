@@ -20,13 +20,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dsymm
 
 from okspca.moments.units import Units
 from okspca.numerics.accurate import Pair, product
 from okspca.numerics.arrays import Floats, unit_scaled
+from okspca.numerics.matrix import mirror
 from okspca.numerics.scratch import scratch
+from okspca.numerics.triangular import solve_rows
 from okspca.numerics.whitening import FactorBounds, unwhitened
 
 _UNIT = 0.5 * float(np.finfo(np.float64).eps)
@@ -85,14 +85,12 @@ class Pencil(NamedTuple):
         step = extent - shift - _exponent(scale)
         scaled = np.ldexp(unwhitened(self.factor, V) / d, step)
         ridge = self.ridge * math.fsum(squares.diagonal() / d[:, 0] ** 2) / len(d)
-        images = _symmetric(squares, scaled).plus(Pair.of(scaled).times(ridge * d**2))
+        images = product(squares, Pair.of(scaled)).plus(Pair.of(scaled).times(ridge * d**2))
         small = theta * weight * 2.0 ** (size - shift - 2 * step)
         projected = product(sums, Pair.of(scaled)).times(a * a)
         rest = product(sums.T, projected).minus(images.matmul(small))
         unit = 1.0 / (weight * weight)
-        columns = solve_triangular(
-            self.factor, unit * (rest.high + rest.low) / d, trans="T", check_finite=False
-        )
+        columns = solve_rows(self.factor, (unit * (rest.high + rest.low) / d).T).T
         root = math.sqrt(self.bounds.smallest)
         inexact = 1.0 + math.ldexp(ridge / weight, size - shift) / self.bounds.smallest
         error = math.ldexp(2.0 * unit * rest.error / root, step)
@@ -112,6 +110,7 @@ class Pencil(NamedTuple):
         size = math.frexp(float(np.max(self.squares.diagonal() * powers * powers)))[1]
         squares = np.multiply(self.squares, powers[:, np.newaxis], out=scratch("squares", (D, D)))
         squares *= np.ldexp(powers, -size)
+        mirror(squares)
         remains = d[:, np.newaxis], a[:, np.newaxis]
         return (squares, size), (sums, _exponent(extent)), remains
 
@@ -133,11 +132,6 @@ class Residual(NamedTuple):
     columns: Floats
     error: float
     relative: float
-
-
-def _symmetric(upper: Floats, W: Floats) -> Pair:
-    """Product with the symmetric matrix whose upper triangle is given."""
-    return product(upper, Pair.of(W), lambda A, B: np.asarray(dsymm(1.0, A.T, B, lower=1)))
 
 
 def _exponent(power: float) -> int:

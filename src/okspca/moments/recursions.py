@@ -17,6 +17,7 @@ from okspca.moments.arrays import (
     summary,
 )
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
 from okspca.numerics.running import pooled_mean
 from okspca.numerics.scratch import scratch
 
@@ -64,4 +65,6 @@ def pool(mine: MomentArrays, theirs: MomentArrays, fade: float = 1.0, n_rows: in
 
 def turned(arrays: MomentArrays, basis: Floats) -> MomentArrays:
     """The same moment over target coordinates that are ``basis`` times the stored ones."""
-    return arrays._replace(sums=basis @ arrays.sums, right_mean=basis @ arrays.right_mean)
+    return arrays._replace(
+        sums=product(basis, arrays.sums), right_mean=product(basis, arrays.right_mean)
+    )

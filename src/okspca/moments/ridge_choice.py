@@ -16,6 +16,8 @@ import numpy as np
 from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows, MomentArrays
 from okspca.moments.units import Units
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
+from okspca.numerics.thin_svd import thin_svd
 from okspca.numerics.whitening import reduced_coefficients, ridge_factor, whitened_rows
 
 #: In units of the mean variance of the features.
@@ -74,12 +76,12 @@ class RidgeChoice:
     def score(self, rows: EncodedRows) -> None:
         """Predict rows that are not learned yet."""
         known = self.right_mean.size
-        actual = (rows.coordinates[:, :known] - self.right_mean) @ self.directions
+        actual = product(rows.coordinates[:, :known] - self.right_mean, self.directions)
         centred = rows.Phi - self.left_mean
         # What no row had when the round began is predicted as zero by every ridge alike.
         for i, B in enumerate(self.coefficients):
-            squares = ((actual - centred @ B.T) ** 2).sum(axis=1)
-            self.errors[i] += rows.weights @ squares
+            squares = ((actual - product(centred, B.T)) ** 2).sum(axis=1)
+            self.errors[i] += (rows.weights * squares).sum()
 
     def begins(self, row: int) -> bool:
         """Whether a round begins after this row."""
@@ -95,11 +97,11 @@ class RidgeChoice:
         # All ridges predict the same targets, those of the one in use: else errors would not
         # compare.
         factor = ridge_factor(covariance, self.value)
-        targets = np.linalg.svd(whitened_rows(factor, Ct), full_matrices=False)[0]
+        targets = thin_svd(whitened_rows(factor, Ct)).left
         directions = np.ascontiguousarray(targets[:, :n_directions])
         coefficients = np.array(
             [
-                directions.T @ reduced_coefficients(covariance, Ct, ridge, n_directions)
+                product(directions.T, reduced_coefficients(covariance, Ct, ridge, n_directions))
                 for ridge in GRID
             ]
         )

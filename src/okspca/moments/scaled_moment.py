@@ -20,6 +20,7 @@ from okspca.moments.arrays import (
 )
 from okspca.moments.pencil import Pencil
 from okspca.moments.units import Units
+from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats, unit_scaled
 
 
@@ -65,7 +66,7 @@ def scaled_of(
     scaled, factor = unit_scaled(units.of_left(units.of_right(arrays.sums)))
     Ct, rest = unit_scaled(scaled / weight)
     scale = factor * rest
-    is_zero = is_constant or bool(np.linalg.norm(Ct) <= _rounding_level(arrays, units) / scale)
+    is_zero = is_constant or norm(Ct) <= _rounding_level(arrays, units) / scale
     return ScaledMoment(Ct, scale, _dropped_norm(arrays, units) / scale, is_zero, labels)
 
 

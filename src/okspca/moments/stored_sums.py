@@ -23,6 +23,7 @@ from okspca.moments.arrays import (
 )
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers
+from okspca.numerics.matrix import product
 
 
 class StoredSums(ABC):
@@ -178,7 +179,7 @@ class StoredSums(ABC):
         if self.compression is None:
             return np.pad(rows, ((0, self._n_right - rows.shape[0]), (0, 0)))
         # The basis may already hold directions that no row has used yet.
-        return self.compression.directions[: rows.shape[0]].T @ rows
+        return product(self.compression.directions[: rows.shape[0]].T, rows)
 
     def basis_of(self, other: Self) -> Floats | None:
         """The other's stored coordinates as rows over those of this moment, which includes it.
@@ -231,9 +232,9 @@ class StoredSums(ABC):
             if self.compression.is_worthwhile:
                 self.widen(self.compression.rank)
                 return MomentArrays(
-                    basis.T @ theirs.sums,
+                    product(basis.T, theirs.sums),
                     theirs.left_mean,
-                    basis.T @ theirs.right_mean,
+                    product(basis.T, theirs.right_mean),
                     _after_translation(theirs.totals, other.compression),
                 )
         self._decompress()

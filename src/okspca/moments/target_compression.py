@@ -15,11 +15,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dgeqrf
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.leading import polished
+from okspca.numerics.matrix import apply_into, combine_into, product
+from okspca.numerics.orthonormal import orthonormalise_rows
 from okspca.numerics.remembered import Remembered
 from okspca.numerics.scratch import scratch
 from okspca.numerics.sums import column_squares, first_above, inner, row_squares, subtract_from
@@ -101,9 +102,9 @@ class TargetCompression:
         It returns early once it is no longer worthwhile; the caller then keeps the features
         themselves.
         """
-        coordinates = Psi @ self.directions.T
-        residual = np.matmul(
-            coordinates, self.directions, out=scratch("outside the compression", Psi.shape)
+        coordinates = product(Psi, self.directions.T)
+        residual = product(
+            coordinates, self.directions, scratch("outside the compression", Psi.shape)
         )
         limit = self.tolerance**2 * subtract_from(Psi, residual)
         start, n = 0, Psi.shape[0]
@@ -116,8 +117,8 @@ class TargetCompression:
             newest = self.directions[-1:]
             # Earlier rows are within the tolerance: what they hold along it stays counted as
             # dropped.
-            residual[start:] -= (residual[start:] @ newest.T) @ newest
-            coordinates = np.concatenate([coordinates, Psi @ newest.T], axis=1)
+            residual[start:] -= product(residual[start:], newest.T) * newest
+            coordinates = np.concatenate([coordinates, product(Psi, newest.T)], axis=1)
         return coordinates, row_squares(residual)
 
     def encode_along(self, T: Floats, coefficients: Floats) -> tuple[Floats, Floats] | None:
@@ -128,18 +129,19 @@ class TargetCompression:
         start, n = 0, T.shape[1]
         while self.rank > 0 and self.is_worthwhile:
             inside, outside = self._split(coefficients)
-            coordinates = T.T @ inside
-            dropped = column_squares(outside @ T)
+            coordinates = product(T.T, inside)
+            dropped = column_squares(product(outside, T))
             limit = self.tolerance**2 * (row_squares(coordinates) + dropped)
             start = first_above(dropped, limit, start)
             if start == n:
                 return coordinates, dropped
-            self._append(T[:, start] @ coefficients - coordinates[start] @ self.directions)
+            psi = product(T[:, start], coefficients)
+            self._append(psi - product(coordinates[start], self.directions))
         return None
 
     def turn(self, rotation: Floats) -> None:
         """Replace the directions by orthonormal combinations of them; the span stays."""
-        self.directions = polished(rotation @ self.directions)
+        self.directions = polished(product(rotation, self.directions))
 
     def include(self, other: "TargetCompression") -> Floats:
         """Extend by the other's directions and return its basis in these coordinates."""
@@ -163,9 +165,9 @@ class TargetCompression:
             self._splits = _Splits.by(self.directions)
 
         def split() -> tuple[Floats, Floats, Floats]:
-            inside = coefficients @ self.directions.T
-            left = coefficients - inside @ self.directions
-            return coefficients, inside, np.triu(dgeqrf(left.T)[0][: len(left)])
+            inside = product(coefficients, self.directions.T)
+            left = coefficients - product(inside, self.directions)
+            return coefficients, inside, _triangle(left)
 
         _, inside, outside = self._splits.parts.get(id(coefficients), split)
         return inside, outside
@@ -175,10 +177,22 @@ class TargetCompression:
         self.directions = extended(self.directions, residual)
 
 
+def _triangle(rows: Floats) -> Floats:
+    """Matrix, no larger than need be, whose columns have the inner products of the rows."""
+    if len(rows) > rows.shape[1]:
+        return np.ascontiguousarray(rows.T)
+    R = np.empty((len(rows), len(rows)))
+    orthonormalise_rows(rows, R, np.empty(rows.shape))
+    return R
+
+
 @compiled
 def outside(directions: Floats, psi: Floats) -> Floats:
     """What features hold outside orthonormal directions."""
-    return psi - np.dot(np.dot(directions, psi), directions)
+    coordinates, inside = np.empty(directions.shape[0]), np.empty(psi.shape[0])
+    apply_into(directions, psi, coordinates)
+    combine_into(coordinates, directions, inside)
+    return psi - inside
 
 
 @compiled

@@ -33,6 +33,8 @@ from okspca.moments.scaled_moment import ScaledMoment, groups_in_units
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers, copied, unit_scaled
 from okspca.numerics.discriminants import left_out_inflation
+from okspca.numerics.matrix import product
+from okspca.numerics.thin_svd import thin_svd
 from okspca.numerics.whitening import (
     FactorBounds,
     factor_bounds,
@@ -278,12 +280,12 @@ class WhitenedMoment(Moment):
             calibration.begin(Discriminants.none(len(R)))
             return
         rows = whitened_rows(R, plain.Ct * self._column_weights()[:, np.newaxis])
-        V = np.linalg.svd(rows, full_matrices=False)[2][: self.n_directions].T
+        V = thin_svd(rows).right[: self.n_directions].T
         W = unwhitened(R, V)
         found = self.discriminants_of(W)
         # Rows to come are scored as features, so they are not embedded first.
-        features = W @ found.weights
-        offset = found.offset - self.arrays.left_mean @ features
+        features = product(W, found.weights)
+        offset = found.offset - product(self.arrays.left_mean, features)
         calibration.begin(found._replace(weights=features, offset=offset))
 
     def discriminants_of(self, W: Floats) -> Discriminants:

@@ -10,11 +10,12 @@ A :class:`Pair` is the unevaluated sum of two arrays, the second one at rounding
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from okspca.numerics import matrix
 from okspca.numerics.arrays import Floats
 from okspca.numerics.scratch import scratch
 
@@ -24,8 +25,6 @@ _DIGITS = 53
 _UNDERFLOW = 1e-300
 #: Splits a number into two halves of its digits.
 _SPLITTER = 2.0**27 + 1.0
-
-Multiply = Callable[[Floats, Floats], Floats]
 
 
 class Pair(NamedTuple):
@@ -66,7 +65,7 @@ class Pair(NamedTuple):
 
     def matmul(self, B: Floats) -> "Pair":
         """Multiply by a small matrix from the right."""
-        rest = self.low @ B
+        rest = matrix.product(self.low, B)
         rounding = 2.0 * B.shape[0] * _UNIT * norm(self.low) * norm(B)
         multiplied = product(self.high, Pair.of(B))
         low = multiplied.low + rest
@@ -76,7 +75,7 @@ class Pair(NamedTuple):
 
 def norm(array: Floats) -> float:
     """Euclidean norm of all entries."""
-    return float(np.linalg.norm(array))
+    return math.sqrt(float(np.sum(array * array)))
 
 
 def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -110,8 +109,8 @@ def two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def product(A: Floats, B: Pair, multiply: Multiply = np.matmul) -> Pair:
-    """``A B`` as a pair; ``multiply`` is an ordinary matrix product that knows how A is stored.
+def product(A: Floats, B: Pair) -> Pair:
+    """``A B`` as a pair.
 
     All entries must be of moderate size: powers of two are divided out beforehand.
     """
@@ -123,7 +122,7 @@ def product(A: Floats, B: Pair, multiply: Multiply = np.matmul) -> Pair:
     parts = np.hstack([*(part.copy() for part in _slices(B.high, sizes, bits, kept)), B.low])
     a = max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
     pieces = _slices(A, np.array(a), bits, scratch("slices", (2, rows, n)))
-    first, second, third = (multiply(piece, parts).reshape(rows, 4, q) for piece in pieces)
+    first, second, third = (matrix.product(piece, parts).reshape(rows, 4, q) for piece in pieces)
     # The three largest products are exact: only what their sum loses joins the rest.
     high, one = two_sum(first[:, 0], first[:, 1])
     high, other = two_sum(high, second[:, 0])

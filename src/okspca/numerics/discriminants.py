@@ -14,9 +14,10 @@ that tells classes apart.
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dtrtri
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
+from okspca.numerics.triangular import inverse
 
 #: What is added to the variances within classes, relative to their mean.
 WITHIN_RIDGE = 1e-6
@@ -46,14 +47,15 @@ def discriminants(
     >>> (w[0, 1] - w[0, 0]).round(5)
     np.float64(2.0)
     """
-    between = (distances * shares[:, np.newaxis]).T @ distances
+    between = product((distances * shares[:, np.newaxis]).T, distances)
     within = total - between
     if inflation > 1.0:
         within = _inflated(within, total, inflation)
     unit = max(float(np.trace(within)) / len(within), _TINY)
-    inverse = np.linalg.pinv(within + WITHIN_RIDGE * unit * np.eye(len(within)), hermitian=True)
-    weights = inverse @ distances.T
-    return weights, np.log(shares) - 0.5 * (distances @ weights).diagonal()
+    ridged = within + WITHIN_RIDGE * unit * np.eye(len(within))
+    pseudo_inverse = np.asarray(np.linalg.pinv(ridged, hermitian=True), dtype=np.float64)
+    weights = product(pseudo_inverse, distances.T)
+    return weights, np.log(shares) - 0.5 * product(distances, weights).diagonal()
 
 
 def left_out_inflation(R: Floats, ridge: float, n_rows: float) -> float:
@@ -65,9 +67,8 @@ def left_out_inflation(R: Floats, ridge: float, n_rows: float) -> float:
     1.778
     """
     n_features = len(R)
-    root = np.triu(dtrtri(R)[0])
     # trace S (S + l I)^-1 = D - l trace (S + l I)^-1, and one for the mean.
-    freedom = 1.0 + n_features - ridge * float((root**2).sum())
+    freedom = 1.0 + n_features - ridge * float((inverse(R) ** 2).sum())
     return max(1.0 - freedom / n_rows, _LEAST_LEFT) ** -2
 
 
@@ -97,5 +98,5 @@ def _inflated(within: Floats, total: Floats, inflation: float) -> Floats:
     whole = total + WITHIN_RIDGE * max(float(np.trace(total)) / q, _TINY) * np.eye(q)
     # In these directions the variance within is a share of that of all rows, so at most one.
     shares, directions = eigh(within, whole)
-    spread = whole @ directions
-    return np.asarray((spread * np.minimum(inflation * shares.clip(0.0), 1.0)) @ spread.T)
+    spread = product(whole, directions)
+    return product(spread * np.minimum(inflation * shares.clip(0.0), 1.0), spread.T)

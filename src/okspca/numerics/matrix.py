@@ -16,7 +16,7 @@ the length of that sum alone::
 * The error of a sum of n terms is at most ``gamma_n`` times the sum of their magnitudes, as for any
   order of summation (Higham, *Accuracy and Stability of Numerical Algorithms*, chapter 3).
 
-Kernels call :func:`multiply_into`, :func:`mirror`, :func:`apply_into` and
+Kernels call :func:`multiplied`, :func:`multiply_into`, :func:`mirror`, :func:`apply_into` and
 :func:`combine_into`; Python code may call
 :func:`product` and :func:`gram`.
 """
@@ -34,6 +34,7 @@ from okspca.numerics.shared import (
     read_row,
     read_rows,
     row,
+    rows,
     shared,
     truth,
 )
@@ -41,6 +42,7 @@ from okspca.numerics.tile import HEIGHT, WIDTH, copy_columns, copy_rows, fill_ti
 
 #: Terms that are summed in registers; rows of A and columns of B whose copies stay in the caches.
 DEPTH, ROWS, COLUMNS = 256, 96, 512
+SQUARE = 16
 _MISFIT = "Matrices of such shapes cannot be multiplied."
 
 
@@ -83,7 +85,7 @@ def gram(A: Floats) -> Floats:
 
 
 def _plain_multiply(
-    A: Floats, B: Floats, out: Floats, factor: float, keep: float, lower: bool
+    A: Floats, B: Floats, out: Floats, factor: float, keep: float, upper: bool
 ) -> None:
     """Do as :func:`multiply_into`, up to rounding, where compilation is switched off."""
     kept = keep * out if keep != 0.0 else 0.0
@@ -92,11 +94,11 @@ def _plain_multiply(
 
 @shared(nothing, read_matrix, read_matrix, matrix, number, number, truth, plain=_plain_multiply)
 def multiply_into(
-    A: Floats, B: Floats, out: Floats, factor: float, keep: float, lower: bool
+    A: Floats, B: Floats, out: Floats, factor: float, keep: float, upper: bool
 ) -> None:
     """Replace ``out`` by ``keep * out + factor * A @ B``; it must not overlap the others.
 
-    With ``lower``, only what is on and below the diagonal has a meaning afterwards.
+    With ``upper``, only what is on and above the diagonal has a meaning afterwards.
     """
     (m, k), n = A.shape, B.shape[1]
     if B.shape[0] != k or out.shape != (m, n):
@@ -115,13 +117,13 @@ def multiply_into(
             depth, adds = min(DEPTH, k - p), p > 0 or keep != 0.0
             for b in range(0, width, WIDTH):
                 copy_columns(B, (j + b, p), (min(WIDTH, width - b), depth), packed_B, b * depth)
-            # Where only the lower triangle is wanted, blocks above the diagonal are left out.
-            for i in range(j if lower else 0, m, ROWS):
+            # Where only the upper triangle is wanted, blocks below the diagonal are left out.
+            for i in range(0, min(m, j + width) if upper else m, ROWS):
                 height = min(ROWS, m - i)
                 for a in range(0, height, HEIGHT):
                     copy_rows(A, (i + a, p), (min(HEIGHT, height - a), depth), packed_A, a * depth)
                 block = i, j, height, width, depth
-                _fill_block((packed_A, packed_B, edge), out, block, (adds, lower), factor)
+                _fill_block((packed_A, packed_B, edge), out, block, (adds, upper), factor)
 
 
 @compiled
@@ -135,10 +137,10 @@ def _fill_block(
     """Put the product of packed blocks into a block of the result, or add it there."""
     A, B, edge = packed
     i0, j0, height, width, depth = block
-    (adds, lower), (row, step) = ways, out.strides
+    (adds, upper), (row, step) = ways, out.strides
     for j in range(0, width, WIDTH):
         for i in range(0, height, HEIGHT):
-            if lower and j0 + j >= i0 + i + HEIGHT:
+            if upper and i0 + i >= j0 + j + WIDTH:
                 continue
             a, b, c = i * depth, j * depth, (i0 + i) * row + (j0 + j) * step
             if i + HEIGHT <= height and j + WIDTH <= width and step == 8:
@@ -151,12 +153,24 @@ def _fill_block(
                     out[i0 + i + r, j0 + j + s] = before + edge[r, s]
 
 
+@shared(rows, read_matrix, read_matrix)
+def multiplied(A: Floats, B: Floats) -> Floats:
+    """``A @ B``."""
+    out = np.empty((A.shape[0], B.shape[1]))
+    multiply_into(A, B, out, 1.0, 0.0, False)
+    return out
+
+
 @shared(nothing, matrix)
 def mirror(A: Floats) -> None:
-    """Copy what is below the diagonal of a square matrix to above it."""
-    for i in range(A.shape[0]):
-        for j in range(i):
-            A[j, i] = A[i, j]
+    """Copy what is above the diagonal of a square matrix to below it."""
+    n = A.shape[0]
+    # In squares, so that what is read down a column stays in the nearest cache.
+    for i0 in range(0, n, SQUARE):
+        for j0 in range(0, i0 + 1, SQUARE):
+            for i in range(i0, min(i0 + SQUARE, n)):
+                for j in range(j0, min(j0 + SQUARE, i)):
+                    A[i, j] = A[j, i]
 
 
 @shared(nothing, read_rows, read_row, row)

@@ -8,6 +8,8 @@ norm ``||UU^T - VV^T||_F``, computed from residuals so that nothing cancels.
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
+from okspca.numerics.thin_svd import thin_svd
 
 
 def principal_angles(U: Floats, V: Floats) -> Floats:
@@ -23,9 +25,9 @@ def principal_angles(U: Floats, V: Floats) -> Floats:
     # There are as many angles as the smaller span has columns.
     if U.shape[1] < V.shape[1]:
         U, V = V, U
-    overlap = U.T @ V
-    cosines = np.linalg.svd(overlap, compute_uv=False)
-    sines = np.linalg.svd(V - U @ overlap, compute_uv=False)[::-1]
+    overlap = product(U.T, V)
+    cosines = thin_svd(overlap).sigma
+    sines = thin_svd(V - product(U, overlap)).sigma[::-1]
     # Both are in the order of growing angles; arctan2 leans on whichever is small.
     angles: Floats = np.degrees(np.arctan2(sines, cosines))
     return angles[::-1].copy()
@@ -41,8 +43,8 @@ def projector_distance(U: Floats, V: Floats) -> float:
     >>> round(projector_distance(e[:, :1], e[:, 1:2]), 6)
     1.414214
     """
-    outside_U = V - U @ (U.T @ V)
-    outside_V = U - V @ (V.T @ U)
+    outside_U = V - product(U, product(U.T, V))
+    outside_V = U - product(V, product(V.T, U))
     return float(np.hypot(np.linalg.norm(outside_U), np.linalg.norm(outside_V)))
 
 
@@ -53,9 +55,8 @@ def aligned(U: Floats, anchor: Floats) -> Floats:
     own, so that their signs are not left to chance.
     """
     shared = min(U.shape[1], int(np.count_nonzero(np.any(anchor != 0.0, axis=0))))
-    left, _, right = np.linalg.svd(U.T @ anchor[:, :shared])
+    left, _, right = np.linalg.svd(product(U.T, anchor[:, :shared]))
     matched = left[:, :shared] @ right
     rest = left[:, shared:]
     turn, _, back = np.linalg.svd(rest[shared:].T)
-    rotated: Floats = U @ np.concatenate([matched, rest @ (turn @ back)], axis=1)
-    return rotated
+    return product(U, np.concatenate([matched, rest @ (turn @ back)], axis=1))

@@ -20,12 +20,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
-from scipy.linalg.blas import dsymm
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from okspca.errors import NumericalError
+from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import mirror, product
+from okspca.numerics.thin_svd import thin_svd
+from okspca.numerics.triangular import cholesky, factor_in_place, solve_columns, solve_rows
 
 #: Below this multiple of the mean variance, rounding could make the sum indefinite.
 SMALLEST_RIDGE = 1e-10
@@ -84,11 +85,11 @@ def factored(shifted: Floats) -> Floats:
     >>> factored(np.eye(2) * 4.0).diagonal().tolist()
     [2.0, 2.0]
     """
-    try:
-        return np.asarray(cholesky(shifted, lower=False))
-    except (LinAlgError, ValueError) as failure:
-        message = f"The covariance of the features could not be factored ({failure})."
-        raise NumericalError(message) from failure
+    R = cholesky(shifted)
+    if R is None:
+        message = "The covariance of the features could not be factored: it is not definite."
+        raise NumericalError(message)
+    return R
 
 
 def ridge_factor(upper: Floats, ridge: float) -> Floats:
@@ -124,9 +125,9 @@ def _smallest_estimate(R: Floats, unit: float) -> float:
     v = np.cos(np.arange(1.0, R.shape[0] + 1.0) ** 2)
     growth = math.inf
     for _ in range(3):
-        v /= np.linalg.norm(v)
-        v = dpotrs(R, v)[0] * unit
-        growth = float(np.linalg.norm(v))
+        v /= norm(v)
+        v = solve_columns(R, solve_rows(R, v[np.newaxis]).T)[:, 0] * unit
+        growth = norm(v)
     return unit / growth if growth > 0.0 else 0.0
 
 
@@ -137,20 +138,19 @@ def _verified_shift(shifted: Floats, estimate: float) -> float:
     for share in (0.6, 0.2, 0.02, 0.002):
         lowered = shifted.copy()
         lowered.flat[:: D + 1] -= share * estimate
-        # The routine takes columns first, so it is shown the transpose.
-        if dpotrf(lowered.T, lower=1, clean=0, overwrite_a=1)[1] == 0:
+        if factor_in_place(lowered):
             return share * estimate
     return 0.0
 
 
 def whitened_rows(R: Floats, Ct: Floats) -> Floats:
     """Rows ``Ct R^-1``: C, given transposed, in whitened coordinates."""
-    return np.ascontiguousarray(solve_triangular(R, Ct.T, trans="T").T)
+    return solve_rows(R, Ct)
 
 
 def unwhitened(R: Floats, V: Floats) -> Floats:
     """Columns ``R^-1 V``: directions of whitened coordinates as weights of the features."""
-    return np.ascontiguousarray(solve_triangular(R, V))
+    return solve_columns(R, V)
 
 
 def ridge_coefficients(R: Floats, Ct: Floats) -> Floats:
@@ -165,9 +165,9 @@ def reduced_coefficients(S: Floats, Ct: Floats, ridge: float, rank: int) -> Floa
     the upper triangle of S is read.
     """
     factor = ridge_factor(S, ridge)
-    V = np.linalg.svd(whitened_rows(factor, Ct), full_matrices=False)[2][:rank].T
+    V = thin_svd(whitened_rows(factor, Ct)).right[:rank].T
     W = unwhitened(factor, V)
-    return regression_on(S, Ct, W) @ W.T
+    return product(regression_on(S, Ct, W), W.T)
 
 
 def regression_on(S: Floats, Ct: Floats, W: Floats) -> Floats:
@@ -175,5 +175,7 @@ def regression_on(S: Floats, Ct: Floats, W: Floats) -> Floats:
 
     Columns of W that do not vary take no part.
     """
-    SW = dsymm(1.0, S.T, W, lower=1)
-    return np.asarray(Ct @ W @ np.linalg.pinv(W.T @ SW, rcond=1e-12, hermitian=True))
+    whole = S.copy()
+    mirror(whole)
+    inside = np.linalg.pinv(product(W.T, product(whole, W)), rcond=1e-12, hermitian=True)
+    return product(product(Ct, W), np.asarray(inside, dtype=np.float64))

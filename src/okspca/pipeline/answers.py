@@ -16,6 +16,7 @@ from okspca.errors import NotReadyError
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats, copied
 from okspca.numerics.leading import by_svd, within_span
+from okspca.numerics.matrix import product
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import aligned
 from okspca.pipeline.schedule import CHUNK_ROWS
@@ -37,7 +38,7 @@ class Embedding(NamedTuple):
         for start in range(0, X.shape[0], CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
             Phi = self.input_map.transform(self.standardizer.transform(X[rows]))
-            Z[rows] = Phi @ self.columns
+            Z[rows] = product(Phi, self.columns)
         return Z
 
 
@@ -62,7 +63,7 @@ def maintained(state: PipelineState) -> Basis:
         return request(state)
     scaled = state.moment.scaled()
     sigma = within_span(rows, scaled.Ct).sigma
-    norms = np.linalg.norm(rows @ scaled.Ct.T, axis=1) * scaled.scale
+    norms = np.linalg.norm(product(rows, scaled.Ct.T), axis=1) * scaled.scale
     certificate = None if scaled.is_zero else certificate_of(rows, sigma, scaled)
     return Basis.of(rows.T, norms, built_at=state.rows, certificate=certificate)
 
