@@ -22,6 +22,7 @@ import numpy as np
 from okspca.errors import NumericalError
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.matrix import multiplied, product
 from okspca.numerics.products import gram, row_products
 from okspca.numerics.spectrum import RANK_TOLERANCE, helmert
 from okspca.numerics.sums import inner, shifted_square, square
@@ -94,17 +95,17 @@ def gram_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats, F
     outside = theta[q] if q < theta.size else 0.0
     if q == 0 or not theta[q - 1] - outside >= GRAM_SMALLEST_GAP * theta[0]:
         return False, theta, nothing, nothing
-    coefficients = right[:q].copy()
+    coefficients = np.empty((q, right.shape[1]))
     for i in range(q):
-        for j in range(coefficients.shape[1]):
+        for j in range(right.shape[1]):
             # Rows of `right` are sqrt(theta) v; it is v / sqrt(theta) that gives unit vectors.
-            coefficients[i, j] /= theta[i]
+            coefficients[i, j] = right[i, j] / theta[i]
     for j in range(theta.size):
         # Rounding may leave a small eigenvalue below zero.
         theta[j] = np.sqrt(max(theta[j], 0.0))
-    rows = np.dot(coefficients, Ct)
+    rows = multiplied(coefficients, Ct)
     correction = polishing(rows)
-    return True, theta, np.dot(correction, rows), np.dot(correction, coefficients)
+    return True, theta, multiplied(correction, rows), multiplied(correction, coefficients)
 
 
 @compiled
@@ -122,10 +123,11 @@ def opposite_leading(Ct: Floats) -> tuple[bool, Floats, Floats, Floats]:
     norm = np.sqrt(shifted_square(Ct[0], Ct[1], 1.0))
     coefficients = np.empty((1, 2))
     coefficients[0, 0], coefficients[0, 1] = 1.0 / norm, -1.0 / norm
-    rows = np.empty((1, Ct.shape[1]))
+    sigma, rows = np.empty(1), np.empty((1, Ct.shape[1]))
+    sigma[0] = norm / np.sqrt(2.0)
     for j in range(Ct.shape[1]):
         rows[0, j] = (Ct[0, j] - Ct[1, j]) / norm
-    return norm > 0.0, np.full(1, norm / np.sqrt(2.0)), rows, coefficients
+    return norm > 0.0, sigma, rows, coefficients
 
 
 @compiled
@@ -148,7 +150,7 @@ def _eigenvectors(G: Floats, trace: float, n_components: int) -> tuple[bool, Flo
     theta = np.empty(r)
     for j in range(r):
         theta[j] = small[j, j]
-    return converged, theta, np.dot(z[: min(r, n_components)], F)
+    return converged, theta, multiplied(z[: min(r, n_components)], F)
 
 
 @compiled
@@ -169,7 +171,7 @@ def jacobi_leading(Ct: Floats, n_components: int) -> tuple[bool, Floats, Floats]
     # At least one vector beyond the rank: the gap after the rank needs its value.
     while p < w and q > 0 and (p <= q or G[p, p] > NEGLIGIBLE * G[q - 1, q - 1]):
         p += 1
-    rotated, theta = np.dot(turn, Ct), np.empty(p)
+    rotated, theta = multiplied(turn, Ct), np.empty(p)
     unfinished = True
     for _ in range(MOST_SWEEPS):
         unfinished = _sweep(rotated, turn, p)
@@ -198,7 +200,7 @@ def target_directions(Ct: Floats) -> Floats:
     Found from the Gram matrix, so the weak ones are accurate only as a subspace.
     """
     G = gram(Ct)
-    rotation = np.empty(G.shape)
+    rotation = np.empty((G.shape[0], G.shape[0]))
     # Any orthonormal rows leave C̄ as it is, so it does not matter whether this converged.
     diagonalise(G, rotation)
     return rotation
@@ -207,7 +209,7 @@ def target_directions(Ct: Floats) -> Floats:
 @compiled
 def polished(rows: Floats) -> Floats:
     """One Newton step towards orthonormal rows; exact to rounding for rows that nearly are."""
-    return np.dot(polishing(rows), rows)
+    return multiplied(polishing(rows), rows)
 
 
 @compiled
@@ -223,9 +225,9 @@ def polishing(rows: Floats) -> Floats:
 
 def by_contrast(Ct: Floats) -> Leading:
     """Reduced QR of ``C̄ H`` with Helmert contrasts ``H``, then the SVD of its triangular factor."""
-    Q, R = np.linalg.qr(Ct.T @ helmert(Ct.shape[0]))
+    Q, R = np.linalg.qr(product(Ct.T, helmert(Ct.shape[0])))
     left, sigma, _ = _factor(lambda: np.linalg.svd(R, full_matrices=False))
-    return Leading(sigma, (Q @ left).T)
+    return Leading(sigma, product(Q, left).T)
 
 
 def by_difference(Ct: Floats) -> Leading:
@@ -236,9 +238,9 @@ def by_difference(Ct: Floats) -> Leading:
 
 def within_span(rows: Floats, Ct: Floats) -> Leading:
     """Rotate an orthonormal block (as rows) to the singular directions of its projected moment."""
-    projected = rows @ Ct.T
+    projected = product(rows, Ct.T)
     left, sigma, _ = _factor(lambda: np.linalg.svd(projected, full_matrices=False))
-    return Leading(sigma, left.T @ rows)
+    return Leading(sigma, product(left.T, rows))
 
 
 @compiled
@@ -254,7 +256,7 @@ def span_leading(rows: Floats, Ct: Floats) -> tuple[bool, Floats, Floats]:
     theta = np.empty(k)
     if not diagonalise(small, turn):
         return False, theta, rows
-    projected, turned = np.dot(turn, projected), np.dot(turn, rows)
+    projected, turned = multiplied(turn, projected), multiplied(turn, rows)
     for _ in range(MOST_SWEEPS):
         if not _sweep(projected, turned, k):
             break

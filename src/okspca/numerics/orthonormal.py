@@ -14,6 +14,7 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.matrix import multiplied
 from okspca.numerics.products import gram
 from okspca.numerics.sums import inner, largest_magnitude
 
@@ -144,7 +145,10 @@ def orthonormalise_graded(A: Floats) -> None:
         if not pivot > SMALLEST_PIVOT:
             orthonormalise_rows(A, np.empty((p, p)), np.empty((p, D)))
             return
-        A[...] = np.dot(G, A)
+        turned = multiplied(G, A)
+        for i in range(p):
+            for c in range(D):
+                A[i, c] = turned[i, c]
         if pivot > GOOD_PIVOT:
             return
 

@@ -14,7 +14,7 @@ kernel computes does not depend on which others were loaded before it.
 from functools import cached_property
 from typing import Any
 
-from llvmlite.binding import Linkage  # type: ignore[import-untyped]
+from llvmlite.binding import Linkage
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler

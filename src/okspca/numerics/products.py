@@ -9,6 +9,7 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled, reordered
+from okspca.numerics.matrix import combine_into
 
 
 @compiled
@@ -35,6 +36,13 @@ def row_products(A: Floats, B: Floats) -> Floats:
         for i in range(0, A.shape[0], 2):
             _inner_products(A, i, B, j, out)
     return out
+
+
+@compiled
+def combine_rows(A: Floats, B: Floats, out: Floats) -> None:
+    """Replace ``out`` by ``A B``; for few rows of A, as no part of B is copied."""
+    for i in range(A.shape[0]):
+        combine_into(A[i], B, out[i])
 
 
 @reordered

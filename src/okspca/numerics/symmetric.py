@@ -13,12 +13,13 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
+from okspca.numerics.shared import rows, shared, truth
 
 MOST_ROTATIONS = 60
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@compiled
+@shared(truth, rows, rows)
 def diagonalise(A: Floats, rows: Floats) -> bool:
     """Diagonalise the symmetric ``A`` in place; leave eigenvectors in the rows of ``rows``.
 
@@ -27,7 +28,7 @@ def diagonalise(A: Floats, rows: Floats) -> bool:
     entries stand last.
     """
     n = A.shape[0]
-    diagonal, beside = np.empty(n), np.zeros(n)
+    diagonal, beside = np.empty(n), np.empty(n)
     _tridiagonalise(A, rows, diagonal, beside)
     converged = _rotate_to_diagonal(diagonal, beside, rows)
     _sort(diagonal, rows)
@@ -78,7 +79,11 @@ def pivoted_cholesky(G: Floats, factor: Floats, tolerance: float) -> int:
 def _tridiagonalise(A: Floats, rows: Floats, diagonal: Floats, beside: Floats) -> None:
     """Reduce ``A`` by reflections; ``rows`` receives the transpose of their product."""
     n = A.shape[0]
-    work, reflectors = np.empty(n), np.zeros((n, n))
+    work, reflectors = np.empty(n), np.empty((n, n))
+    for c in range(n):
+        beside[c] = 0.0
+        for j in range(n):
+            reflectors[c, j] = 0.0
     for c in range(n - 2):
         v = reflectors[c]
         if _reflector(A[c], v, beside, c):

@@ -15,6 +15,7 @@ from okspca.numerics.addresses import enter_matrix, enter_vector, matrix_at, vec
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import compiled
 from okspca.numerics.cosine import cosine_row
+from okspca.numerics.matrix import apply_into, combine_into
 from okspca.standardize.causal import learn_row
 from okspca.standardize.variance import (
     StandardizerArrays,
@@ -167,7 +168,7 @@ def fill_features(side: SideArrays, x: Floats, settings: Settings) -> bool:
     divisors(side.state, settings.rule, row)
     for j in range(x.shape[0]):
         row[j] = (x[j] - side.state.mean[j]) / row[j]
-    np.dot(side.weights, row, side.features)
+    apply_into(side.weights, row, side.features)
     cosine_row(side.features, side.phases, np.sqrt(2.0 / side.features.shape[0]))
     # Asked last: rows are usable as a rule, and whatever was filled in is scratch.
     return is_usable(row, settings.largest)
@@ -233,8 +234,9 @@ def learn_numbers(table: Integers, x: Floats) -> int:
 @compiled
 def _encode(psi: Floats, directions: Floats, coordinates: Floats) -> tuple[float, float]:
     """Coordinates along the directions; return the squared norms of psi and of what is outside."""
-    np.dot(directions, psi, coordinates)
-    inside = np.dot(coordinates, directions)
+    inside = np.empty(psi.shape[0])
+    apply_into(directions, psi, coordinates)
+    combine_into(coordinates, directions, inside)
     square, outside = 0.0, 0.0
     # The residual itself is summed: a difference of two squared norms would be all rounding.
     for j in range(psi.shape[0]):

@@ -21,7 +21,9 @@ from okspca.moments import Moment, MomentArrays
 from okspca.moments.arrays import EncodedRows, add_encoded
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.compiled import BoundKernel, compiled
+from okspca.numerics.matrix import multiplied
 from okspca.numerics.orthonormal import is_finite, orthonormalise_rows
+from okspca.numerics.products import row_products
 from okspca.services.checks import check_fraction, check_positive, make_plain
 from okspca.services.gradient import (
     GradientTracker,
@@ -251,7 +253,7 @@ def _restricted_move(tracker: TrackerArrays, adaptive: AdamArrays, limit: float)
         add_scaled(rows, 0.5**halving, adaptive.displacement)
         orthonormalise_rows(rows, tracker.triangular, tracker.reflectors)
         # The squared projector distance is twice what the new rows hold outside the old span.
-        inside = np.dot(np.dot(rows, previous.T), previous)
+        inside = multiplied(row_products(rows, previous), previous)
         square = 0.0
         for i in range(rows.shape[0]):
             for j in range(rows.shape[1]):

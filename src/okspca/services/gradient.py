@@ -20,6 +20,8 @@ from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.leading import polished, span_leading, within_span
 from okspca.numerics.orthonormal import signed_qr
+from okspca.numerics.products import combine_rows, row_products
+from okspca.numerics.sums import inner
 from okspca.services.answers import (
     Solution,
     answer,
@@ -169,18 +171,21 @@ def tangent_gradient(moment: MomentArrays, tracker: TrackerArrays) -> float:
     k, D = gradient.shape
     # Sums become the Bessel moment by t / ((t - 1) W), whatever the unit of the weights.
     factor = rows / ((rows - 1.0) * weight) if rows > 1.0 else 0.0
-    projected = np.dot(tracker.rows, moment.sums.T)
+    projected = row_products(tracker.rows, moment.sums)
     scale_entries(projected, 2.0 * factor * factor)
     # From right to left: the D x D matrix C C^T is never formed.
-    np.dot(projected, moment.sums, gradient)
-    np.dot(tracker.rows, gradient.T, small)
+    combine_rows(projected, moment.sums, gradient)
+    for i in range(k):
+        for j in range(k):
+            small[i, j] = inner(tracker.rows[i], gradient[j], 0)
     # Only the symmetric part is at right angles to the tangent space.
     for i in range(k):
         for j in range(i):
             mean = 0.5 * (small[i, j] + small[j, i])
             small[i, j] = mean
             small[j, i] = mean
-    normal = np.dot(small, tracker.rows)
+    normal = np.empty((k, D))
+    combine_rows(small, tracker.rows, normal)
     square = 0.0
     for i in range(k):
         for j in range(D):

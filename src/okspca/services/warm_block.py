@@ -24,6 +24,7 @@ from okspca.moments.arrays import Change
 from okspca.numerics.arrays import Floats, unit_scaled
 from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.leading import polished
+from okspca.numerics.matrix import multiplied, multiply_into
 from okspca.numerics.orthonormal import fix_signs, orthonormalise_graded, signed_qr
 from okspca.numerics.products import gram, row_products
 from okspca.numerics.spectrum import RANK_TOLERANCE
@@ -132,7 +133,7 @@ class WarmBlock(Service[WarmBlockState]):
 @compiled
 def power_step(rows: Floats, Ct: Floats) -> None:
     """One step of subspace iteration with M = C̄ C̄^T, orthonormalised, in place."""
-    np.dot(np.dot(rows, Ct.T), Ct, rows)
+    multiply_into(multiplied(rows, Ct.T), Ct, rows, 1.0, 0.0, False)
     orthonormalise_graded(rows)
 
 
@@ -151,10 +152,10 @@ def _refine(
         return no_solution()
     theta, turn = np.empty(p), np.empty((p, p))
     for _ in range(max_steps):
-        right = np.dot(rows, sums.T)
+        right = multiplied(rows, sums.T)
         # Lengths differ by orders of magnitude, directions are nearly orthogonal.
         orthonormalise_graded(right)
-        left = np.dot(right, sums)
+        left = multiplied(right, sums)
         small = gram(left)
         if not diagonalise(small, turn):
             return no_solution()
@@ -164,7 +165,7 @@ def _refine(
         # A short rank may mean that the block missed a direction: only factoring can tell.
         if k > p or theta[k - 1] <= RANK_TOLERANCE * theta[0]:
             return no_solution()
-        leading = np.dot(turn[:k], left)
+        leading = multiplied(turn[:k], left)
         for i in range(k):
             for j in range(D):
                 leading[i, j] /= np.sqrt(theta[i])
@@ -172,7 +173,7 @@ def _refine(
         leading = polished(leading)
         projected = row_products(leading, sums)
         small = gram(projected)
-        residual = distance(np.dot(projected, sums), np.dot(small, leading))
+        residual = distance(multiplied(projected, sums), multiplied(small, leading))
         if residual <= CONVERGED * total:
             sizes = total, dropped_sum(moment)
             numbers = bounds_from(small, residual, theta, D + width, sizes)
@@ -181,7 +182,7 @@ def _refine(
             # What is converged but not proven is escalated like the rest.
             return found and numbers[2] != UNPROVEN and numbers[2] <= tolerance, solution
         # Of the length of the singular values; the next round makes them orthonormal.
-        rows = np.dot(turn, left)
+        rows = multiplied(turn, left)
     return no_solution()
 
 
