@@ -26,6 +26,7 @@ demo: $(DEMO_READY) ## stream a small data set, certify its embedding, draw a pi
 	$(BIN)/okspca demo
 
 bench: $(DEV_READY) ## measure speed against others; rows, tables and pictures go to results/bench
+	$(BIN)/okspca bench --cases default --out results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --out results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --out results/bench
 	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --heavy-tails --out results/bench
