@@ -178,7 +178,8 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
         except DataError as failure:
             _refuse_infinite(record, block.X)
             first, last = record.rows_read + 1, record.rows_read + n
-            message = f"In rows {first} to {last} of the input, counted from 0 there: {failure}"
+            where = f"rows {first} to {last}" if n > 1 else f"row {first}"
+            message = f"In {where} of the input, counted from 0 there: {failure}"
             raise DataError(message) from failure
         if evaluation is not None and tested is not None:
             evaluation = after_learning(model, evaluation, tested, y)
