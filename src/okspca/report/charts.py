@@ -19,7 +19,7 @@ from okspca.report.pictures.style import COLOURS, OTHER, OURS, QUIET
 from okspca.report.printable import printable
 from okspca.state.streams import Standing
 
-MOST_COMPONENTS, MOST_INPUTS, MOST_VALUES = 8, 30, 60
+MOST_COMPONENTS, MOST_INPUTS, MOST_VALUES = 8, 20, 60
 Plot = dict[str, Any]
 
 

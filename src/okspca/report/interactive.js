@@ -42,7 +42,7 @@
     ticks(most) {
       const span = this.high - this.low, raw = span / most, power = 10 ** Math.floor(Math.log10(raw));
       const found = [];
-      if (this.log && span < 1.2) {
+      if (this.log && span < 2) {
         for (let e = Math.floor(this.low); e <= this.high; e++)
           for (const lead of [1, 2, 5]) found.push(Math.log10(lead) + e);
       } else {
@@ -179,7 +179,7 @@
         }
       if (this.data.from_zero) ends[2] = Math.min(0, ends[2]);
       const wider = (low, high, log) => {
-        if (log) return [low / 1.15, high * 1.15];
+        if (log) return [low / (1.15 * (high / low) ** 0.04), high * 1.15 * (high / low) ** 0.04];
         const room = 0.04 * (high - low || 1);
         return [low - room, high + room];
       };
@@ -223,7 +223,7 @@
     drawAxes(pen, width, height) {
       pen.strokeStyle = GRID; pen.fillStyle = QUIET; pen.lineWidth = 1;
       pen.textAlign = "center"; pen.textBaseline = "top";
-      for (const value of this.across.ticks(Math.max(3, width / 120))) {
+      for (const value of this.across.ticks(Math.max(4, width / 110))) {
         const x = this.across.at(value);
         pen.beginPath(); pen.moveTo(x, TOP); pen.lineTo(x, height - BOTTOM); pen.stroke();
         pen.fillText(shown(value), x, height - BOTTOM + 5);
