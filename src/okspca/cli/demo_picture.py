@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from okspca.cli.demo import N_CLASSES, N_INPUTS, Contender, DemoResult
+from okspca.cli.demo import CLASSES, N_CLASSES, N_INPUTS, Contender, DemoResult, late_rows
 from okspca.numerics.arrays import Floats
 
 # Colours that readers with any colour vision can tell apart (Okabe and Ito), and markers for print.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00")
-MARKERS = ("o", "s", "^", "D", "v")
+COLOURS = ("#0072B2", "#009E73", "#D55E00")
+MARKERS = ("o", "s", "^")
 SOLVER_COLOURS = {"exact": "#0072B2", "adam": "#D55E00"}
 LABELS = {"exact": "exact", "adam": "Adam tracker"}
 # An angle of exactly zero has no place on a logarithmic axis.
@@ -31,37 +31,39 @@ def draw(result: DemoResult) -> bytes:
     result : DemoResult
         What the demo found.
     """
-    figure = Figure(figsize=(11.0, 5.2), layout="constrained")
+    figure = Figure(figsize=(15.0, 5.0), layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2)
-    draw_embedding(left, result)
-    draw_quality(right, result.contenders)
+    panels = figure.subplots(1, 3)
+    for place, contender in enumerate(result.contenders):
+        draw_embedding(panels[place], result, place)
+        faults = f"{LABELS[contender.name]}: finds {result.found[place]:.0%} of the new faults"
+        panels[place].set_title(faults, fontsize=11)
+    draw_quality(panels[2], result.contenders)
     rows = result.contenders[0].history[-1].rows
     figure.suptitle(
-        f"{rows:,} rows, {N_INPUTS} inputs of which {N_INPUTS - 2} are noise, "
-        f"{N_CLASSES} classes: two coordinates, certified on the way"
+        f"{rows:,} rows, {N_INPUTS} readings of which {N_INPUTS - 2} are noise; a fault turned up "
+        f"in the last {late_rows(rows)} rows"
     )
     buffer = io.BytesIO()
     canvas.print_figure(buffer, format="png", dpi=110)
     return buffer.getvalue()
 
 
-def draw_embedding(axes: Axes, result: DemoResult) -> None:
-    """Scatter the held-out rows in the exact solver's coordinates, coloured by class."""
-    first, second = result.embeddings[0].T
-    for c, (colour, marker) in enumerate(zip(COLOURS, MARKERS, strict=True)):
+def draw_embedding(axes: Axes, result: DemoResult, place: int) -> None:
+    """Scatter the held-out rows in the coordinates of one solver, coloured by class."""
+    first, second = result.embeddings[place].T
+    for c, name in enumerate(CLASSES):
         own = result.labels == c
         axes.scatter(
             first[own],
             second[own],
             s=14,
-            c=colour,
-            marker=marker,
+            c=COLOURS[c],
+            marker=MARKERS[c],
             alpha=0.75,
             linewidths=0.0,
-            label=f"class {c}",
+            label=name,
         )
-    axes.set_title(f"{first.size:,} new rows, coloured by their class", fontsize=11)
     axes.set_xlabel("first coordinate")
     axes.set_ylabel("second coordinate")
     axes.set_aspect("equal", adjustable="datalim")

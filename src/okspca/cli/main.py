@@ -99,7 +99,7 @@ def _check_out(out: Path) -> Path:
 def demo(
     rows: Annotated[
         int, typer.Option(min=100, max=1_000_000, help="Length of the stream.")
-    ] = 20_000,
+    ] = 4_000,
     out: Annotated[
         Path, typer.Option(callback=_check_out, help="Where to write the picture (PNG).")
     ] = Path("okspca-demo.png"),
