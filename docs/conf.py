@@ -87,12 +87,14 @@ def _called(parameter: Any) -> str:
     """How an option or argument is typed."""
     if parameter.param_type_name == "argument":
         return str(parameter.name).upper()
-    return " or ".join(parameter.opts)
+    return " or ".join([*parameter.opts, *parameter.secondary_opts])
 
 
 def _told(parameter: Any) -> str:
     """What an option is for, and what it is when not given."""
     default = parameter.default
+    if default is None and isinstance(getattr(parameter, "show_default", None), str):
+        default = parameter.show_default
     is_told = default is not None and default is not False and not callable(default)
     shown = f" Default: {default}." if is_told and not parameter.required else ""
     return f"{getattr(parameter, 'help', '') or ''}{shown}"
