@@ -1,5 +1,6 @@
 """Labels or quantities: decided by the first rows, told in one line, kept."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -72,8 +73,9 @@ def test_quantities_that_are_whole_are_quantities(tmp_path: Path) -> None:
 def test_labels_written_as_decimal_numbers_are_labels(tmp_path: Path) -> None:
     labels = [f"{1 + i % 11}.0" for i in range(330)]
     result = run(written(tmp_path / "labels.csv", labels), "--json")
-    assert '"event": "target", "task": "classification"' in result.stdout.splitlines()[0]
-    assert "use --task regression" in result.stdout.splitlines()[0]
+    told = json.loads(result.stdout.splitlines()[-1])["decided"]
+    assert "11 labels (classification)" in told
+    assert "use --task regression" in told
     assert sorted(OKSPCA.load(tmp_path / "labels.okspca").classes_) == list(range(1, 12))
     assert run(tmp_path / "labels.csv", "--task", "regression", "--quiet").output == ""
     assert OKSPCA.load(tmp_path / "labels.okspca").task_ == "regression"

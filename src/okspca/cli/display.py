@@ -30,7 +30,7 @@ class Progress:
         self._as_json, self._quiet = as_json, quiet
         self._start = self._shown = time.monotonic()
         self._position: Any = None
-        self._rows_before, self._is_warm = 0, False
+        self._rows_before, self._is_warm, self._decided = 0, False, ""
         self._error_bar: tuple[float, float, float] | None = None
         self._error_bar_at = -math.inf
         is_live = not quiet and not as_json and sys.stderr.isatty()
@@ -41,10 +41,14 @@ class Progress:
         """Learning starts; ``position`` says how far reading is."""
         self._position, self._rows_before = position, rows_before
 
-    def tell(self, told: str, **event: str) -> None:
-        """Say how something was decided, before learning starts."""
-        if not self._quiet:
-            say(json.dumps({**event, "told": told}) if self._as_json else told)
+    def tell(self, decided: str) -> None:
+        """Say what was decided: on a terminal at once, else with the rest at the end.
+
+        Standard output that takes nothing must not keep a model from being learned and saved.
+        """
+        self._decided = decided
+        if self._live is not None:
+            self._console.print(decided, markup=False, highlight=False)
 
     def show(self, rows: int, numbers: Numbers) -> None:
         """Show the state, unless that was done just now."""
@@ -71,10 +75,13 @@ class Progress:
             return
         told = self._state(rows, numbers, True) | {"seconds_left": None}
         if self._as_json:
-            say(json.dumps({"event": "done", "out": str(out), **told}))
+            decided = {"decided": self._decided} if self._decided else {}
+            say(json.dumps({"event": "done", "out": str(out), **told, **decided}))
             return
         if told.get("verdict"):
             say_wrapped(told["verdict"])
+        if self._decided and self._live is None:
+            say_wrapped(self._decided)
         say_wrapped(fitted_line(told, 10_000), hanging="  ")
         say_wrapped(told["target_words"])
         if not is_null(out):

@@ -184,7 +184,7 @@ class FitRun:
         decision = decided(target, self.target) if self.model.task == "auto" else None
         if decision is not None:
             self.model.task = decision.task
-            self.progress.tell(decision.told, event="target", task=decision.task)
+            self.progress.tell(decision.told)
 
     def learn(self, every: tuple[int, float]) -> None:
         """Learn block by block, with checkpoints, and write the model."""
