@@ -29,6 +29,7 @@ from okspca.features.fourier import FourierMap
 from okspca.features.identity import IdentityMap
 from okspca.features.relevance import gradients
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
 
 CHUNK = 512
 
@@ -68,11 +69,11 @@ def contributions(feature_map: FeatureMap, U: Floats, S: Floats, base: Floats) -
     if isinstance(feature_map, IdentityMap):
         return D[:, np.newaxis, :] * U.T
     phi = _cosines(feature_map)
-    here, there = S @ phi.weights.T + phi.phases, phi.weights @ base + phi.phases
+    here, there = product(S, phi.weights.T) + phi.phases, product(phi.weights, base) + phi.phases
     # NumPy's sinc has a factor of pi inside.
     wave = np.sinc((here - there) / (2.0 * np.pi))
     q = -np.sqrt(2.0 / phi.n_features) * np.sin((here + there) / 2.0) * wave
-    return np.stack([(q * u) @ phi.weights * D for u in U.T], axis=1)
+    return np.stack([product(q * u, phi.weights) * D for u in U.T], axis=1)
 
 
 def slopes_over(feature_map: FeatureMap, U: Floats, S: Floats) -> Slopes:
@@ -80,7 +81,7 @@ def slopes_over(feature_map: FeatureMap, U: Floats, S: Floats) -> Slopes:
     squares = np.zeros((U.shape[1], S.shape[1]))
     for begin in range(0, len(S), CHUNK):
         squares += (derivatives(feature_map, U, S[begin : begin + CHUNK]) ** 2).sum(axis=1)
-    return Slopes(squares / len(S), (feature_map.transform(S) @ U).var(axis=0))
+    return Slopes(squares / len(S), product(feature_map.transform(S), U).var(axis=0))
 
 
 def normal_slopes(feature_map: FeatureMap, U: Floats) -> Slopes:
@@ -99,13 +100,13 @@ def normal_slopes(feature_map: FeatureMap, U: Floats) -> Slopes:
     squares, variances = np.zeros((U.shape[1], W.shape[1])), np.zeros(U.shape[1])
     for begin in range(0, phi.n_features, CHUNK):
         rows = slice(begin, begin + CHUNK)
-        half, products = (lengths[rows, np.newaxis] + lengths) / 2.0, W[rows] @ W.T
+        half, products = (lengths[rows, np.newaxis] + lengths) / 2.0, product(W[rows], W.T)
         near = np.exp(products - half) * np.cos(b[rows, np.newaxis] - b)
         far = np.exp(-products - half) * np.cos(b[rows, np.newaxis] + b)
         for place, u in enumerate(U.T):
             V = W * u[:, np.newaxis]
-            squares[place] += (V[rows] * (0.5 * (near - far) @ V)).sum(axis=0)
-            variances[place] += u[rows] @ (0.5 * (near + far) @ u)
+            squares[place] += (V[rows] * product(0.5 * (near - far), V)).sum(axis=0)
+            variances[place] += u[rows] @ product(0.5 * (near + far), u)
     means = (np.exp(-lengths / 2.0) * np.cos(b)) @ U
     factor = 2.0 / phi.n_features
     # Rounding may leave a variance of zero below it.

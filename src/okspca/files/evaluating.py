@@ -41,6 +41,7 @@ from okspca.files.readouts import (
 )
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import by_svd
+from okspca.numerics.matrix import gram, product
 from okspca.numerics.spectrum import numerical_rank
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.answers import embedding_basis
@@ -337,9 +338,9 @@ def added(before: Evaluation, side: Side, rows: Floats, targets: Floats) -> Side
     between = before.rows * share * apart
     return Side(
         side.mean + share * apart,
-        side.gram + deviations.T @ deviations + np.outer(between, apart),
+        side.gram + gram(deviations) + np.outer(between, apart),
         cross
-        + deviations.T @ (targets - block_target_mean)
+        + product(deviations.T, targets - block_target_mean)
         + np.outer(between, block_target_mean - before.target_mean),
     )
 

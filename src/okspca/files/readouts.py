@@ -23,6 +23,7 @@ from scipy.linalg import eigh
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.discriminants import discriminants
+from okspca.numerics.matrix import product
 from okspca.state.evaluations import Side
 
 #: Ridges to choose from, relative to the mean of the diagonal of G, and the one without a choice.
@@ -59,7 +60,7 @@ class Readout(NamedTuple):
 
     def of(self, deviations: Floats) -> Floats:
         """Predict rows."""
-        found = (deviations @ self.weights).clip(-self.reach, self.reach)
+        found = product(deviations, self.weights).clip(-self.reach, self.reach)
         return np.asarray(found + self.offsets)
 
 
@@ -95,7 +96,7 @@ def spectrum_of(side: Side, totals: Totals) -> Spectrum:
     """Factor the products of the columns and choose the ridge."""
     values, vectors = eigh(side.gram, driver="evd")
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    cross = vectors.T @ side.cross
+    cross = product(vectors.T, side.cross)
     return Spectrum(values, vectors, cross, _chosen_ridge(values, cross, totals))
 
 
@@ -110,20 +111,20 @@ def readout(side: Side, W: Floats, ridge: float, totals: Totals) -> Readout:
     if not W.shape[1]:
         return constant(side, totals)
     # Along these columns G + λ I is the number of rows times one.
-    cross = W.T @ side.cross
+    cross = product(W.T, side.cross)
     if not totals.classes:
         spread = float(np.sqrt(totals.square.sum() / totals.rows))
-        return Readout(W @ cross / totals.rows, totals.mean, MOST_SPREADS * spread)
+        return Readout(product(W, cross) / totals.rows, totals.mean, MOST_SPREADS * spread)
     distances = (cross / (totals.rows * totals.mean)).T
     weights, offsets = discriminants(distances, np.eye(W.shape[1]), totals.mean)
-    return Readout(W @ weights, offsets)
+    return Readout(product(W, weights), offsets)
 
 
 def all_columns(spectrum: Spectrum) -> Floats:
     """Directions whose readout is that of all columns."""
     scale = spectrum.values + spectrum.ridge
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
-    return np.asarray(spectrum.vectors @ (inverse[:, np.newaxis] * spectrum.cross))
+    return product(spectrum.vectors, inverse[:, np.newaxis] * spectrum.cross)
 
 
 def pca(spectrum: Spectrum, k: int) -> Floats:
@@ -134,9 +135,9 @@ def pca(spectrum: Spectrum, k: int) -> Floats:
 def lda(side: Side, spectrum: Spectrum, totals: Totals, k: int) -> Floats:
     """Directions along which classes differ most, relative to the variance."""
     W = _uncorrelated(side, all_columns(spectrum), spectrum.ridge, totals.rows)
-    distances = (W.T @ side.cross / (totals.rows * totals.mean)).T
-    between = (distances * totals.mean[:, np.newaxis]).T @ distances
-    return np.asarray(W @ eigh(between)[1][:, ::-1][:, :k])
+    distances = (product(W.T, side.cross) / (totals.rows * totals.mean)).T
+    between = product((distances * totals.mean[:, np.newaxis]).T, distances)
+    return product(W, eigh(between)[1][:, ::-1][:, :k])
 
 
 def pls(spectrum: Spectrum, k: int) -> Floats:
@@ -155,12 +156,12 @@ def pls(spectrum: Spectrum, k: int) -> Floats:
         found.append(direction / length)
         direction = values * found[-1]
     columns = np.array(found).T if found else np.zeros((len(values), 0))
-    return np.asarray(spectrum.vectors @ columns)
+    return product(spectrum.vectors, columns)
 
 
 def _uncorrelated(side: Side, W: Floats, ridge: float, rows: int) -> Floats:
     """Columns of the same span along which rows are uncorrelated and, penalty added, of size 1."""
-    products = (W.T @ (side.gram @ W) + ridge * (W.T @ W)) / rows
+    products = (product(W.T, product(side.gram, W)) + ridge * product(W.T, W)) / rows
     size = np.sqrt(np.maximum(products.diagonal(), 0.0))
     there = size > np.finfo(np.float64).tiny
     W, size = W[:, there], size[there]
@@ -168,7 +169,7 @@ def _uncorrelated(side: Side, W: Floats, ridge: float, rows: int) -> Floats:
         return W
     values, vectors = eigh(products[np.ix_(there, there)] / np.outer(size, size))
     own = values > DEPENDENT * values[-1]
-    return np.asarray((W / size) @ (vectors[:, own] / np.sqrt(values[own])))
+    return product(W / size, vectors[:, own] / np.sqrt(values[own]))
 
 
 def _chosen_ridge(values: Floats, cross: Floats, totals: Totals) -> float:
