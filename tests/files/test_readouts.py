@@ -118,3 +118,5 @@ def test_a_class_that_was_never_met_is_always_wrong() -> None:
     assert squares[0] == pytest.approx(0.98**2 + 0.02**2 + 1.0)
     assert losses_of(sure, np.array([0]), np.array([0, 3]), classes=True)[0, 0] == 0.0
     assert losses_of(sure, np.array([3]), np.array([0, 3]), classes=True)[0, 0] == 1.0
+    other = np.log([[0.02, 0.98]])
+    assert losses_of(other, np.array([3]), np.array([0, 3]), classes=True)[0, 0] == 0.0
