@@ -11,7 +11,7 @@ DEV_READY := $(VENV)/.stamp-dev
 ENGINES_READY := $(VENV)/.stamp-engines
 BUILD_READY := $(VENV)/.stamp-build
 
-# One thread per process: pytest already runs two, and sums then round alike on every machine.
+# For measurements on one thread. Tests set nothing, as users do.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
@@ -32,14 +32,14 @@ bench: $(DEV_READY) ## measure speed against others; rows, tables and pictures g
 	$(ONE_THREAD) $(BIN)/okspca bench --memory 10000000 --heavy-tails --out results/bench
 
 check: lint ## lint, then run the fast tests: under a minute, once kernels and types are cached
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" --durations 5 --durations-min 1
+	$(BIN)/python -m pytest -n 2 -m "not slow" --durations 5 --durations-min 1
 
 test: lint ## lint, then run all tests and the examples in the docstrings
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2
 
 # A file's tests stay in one process: each starts one cluster of an engine.
 test-distributed: $(ENGINES_READY) ## install Dask, Spark, river and UMAP; run their tests
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile \
+	$(BIN)/python -m pytest -n 2 --dist loadfile \
 		tests/distributed tests/lab/studies/distributed src/okspca/distributed tests/test_docs.py
 
 lint: $(DEV_READY) ## check style, formatting, types and the order of imports

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from okspca.basis import Basis
 from okspca.datasets import sectors
@@ -237,9 +236,8 @@ def measure(
     """
     # Larger blocks cost as much per row, and one of them would take longer than all the time given.
     wish = replace(wish, block=min(wish.block, LARGEST_TURN), every=min(wish.every, LARGEST_TURN))
-    with threadpool_limits(limits=1):
-        runners = [Runner(candidate, wish, X, y) for candidate in candidates(n_classes)]
-        _race(runners, wish, seconds)
+    runners = [Runner(candidate, wish, X, y) for candidate in candidates(n_classes)]
+    _race(runners, wish, seconds)
     findings = [runner.finding for runner in runners]
     keep_common(findings)
     return ranked(findings, wish)

@@ -29,7 +29,7 @@ def lost_share(Ct: Floats, U: Floats) -> float:
     0.75
     """
     best = float((thin_svd(Ct).sigma[: U.shape[1]] ** 2).sum())
-    return 0.0 if best <= 0.0 else max(1.0 - float(np.linalg.norm(product(Ct, U)) ** 2) / best, 0.0)
+    return 0.0 if best <= 0.0 else max(1.0 - float((product(Ct, U) ** 2).sum()) / best, 0.0)
 
 
 class DriftAlarm:

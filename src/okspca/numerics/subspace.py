@@ -5,8 +5,11 @@ degrees and 90 degrees are both measurable.  The projector distance is the unnor
 norm ``||UU^T - VV^T||_F``, computed from residuals so that nothing cancels.
 """
 
+import math
+
 import numpy as np
 
+from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import product
 from okspca.numerics.thin_svd import thin_svd
@@ -45,7 +48,7 @@ def projector_distance(U: Floats, V: Floats) -> float:
     """
     outside_U = V - product(U, product(U.T, V))
     outside_V = U - product(V, product(V.T, U))
-    return float(np.hypot(np.linalg.norm(outside_U), np.linalg.norm(outside_V)))
+    return math.hypot(norm(outside_U), norm(outside_V))
 
 
 def aligned(U: Floats, anchor: Floats) -> Floats:

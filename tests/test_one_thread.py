@@ -1,0 +1,144 @@
+"""The library's arithmetic is its own and runs on one thread: no pool of a library decides a bit.
+
+Other libraries' products and factorisations start threads from a certain size on, wait for them,
+and round by how many there are.  Where one is left, ``ALLOWED`` says why that does no harm.
+"""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import okspca
+
+SOURCE = Path(okspca.__file__).parent
+PRODUCTS = {"dot", "matmul", "einsum", "vdot", "tensordot", "inner", "linalg"}
+SPARSE = "a product with sparse rows, which SciPy computes itself"
+SMALL = "matrices as wide as there are components: too small for threads"
+LENGTHS = "lengths of single rows or columns, which NumPy computes itself"
+OUTSIDE = "not on the way from rows to answers"
+KERNELS = "small products inside kernels"
+#: By file and what is used there: why.
+ALLOWED = {
+    "cli/advice.py": {"@": OUTSIDE},
+    "comparators/ccipca.py": {"@": OUTSIDE, "np.linalg": LENGTHS},
+    "comparators/cipls.py": {"@": OUTSIDE, "np.linalg": LENGTHS},
+    "comparators/one_vs_rest.py": {"@": OUTSIDE},
+    "datasets/spherical.py": {
+        "@": OUTSIDE,
+        "np.dot": OUTSIDE,
+        "np.einsum": OUTSIDE,
+        "np.linalg": OUTSIDE,
+    },
+    "diagnostics/bounds.py": {"np.linalg": LENGTHS},
+    "estimators/fitted.py": {"np.linalg": LENGTHS},
+    "features/fourier.py": {"@": SPARSE, "np.linalg": LENGTHS},
+    "features/relevance.py": {"np.linalg": "once in a search, with as many inputs as there are"},
+    "files/evaluating.py": {"scipy.linalg": "once at the end of an evaluation"},
+    "numerics/discriminants.py": {"np.linalg": SMALL, "scipy.linalg": SMALL},
+    "numerics/leading.py": {
+        "@": "where the compiled routes decline",
+        "np.dot": KERNELS,
+        "np.linalg": "where the compiled routes decline",
+    },
+    "numerics/matrix.py": {"np.matmul": "where compilation is switched off"},
+    "numerics/orthonormal.py": {
+        "np.dot": KERNELS,
+        "np.linalg": "where maps are drawn and proofs are refined",
+    },
+    "numerics/sparse.py": {"@": SPARSE},
+    "numerics/subspace.py": {"@": SMALL, "np.linalg": SMALL},
+    "numerics/thin_svd.py": {"np.linalg": "for more than MOST rows and columns, a fixed rule"},
+    "numerics/whitening.py": {"np.linalg": SMALL},
+    "pipeline/answers.py": {"np.linalg": LENGTHS},
+    "pipeline/fast_row_kernels.py": {"np.dot": KERNELS},
+    "services/adam.py": {"np.dot": KERNELS},
+    "services/gradient.py": {"np.dot": KERNELS, "np.linalg": "diagnostics that are asked for"},
+    "services/warm_block.py": {"np.dot": KERNELS},
+}
+
+
+def uses(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """What a file uses of libraries that have threads, and in which line."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
+                yield "@", node.lineno
+            case ast.Attribute(value=ast.Name(id="np"), attr=name) if name in PRODUCTS:
+                yield f"np.{name}", node.lineno
+            case ast.Attribute(attr="dot"):
+                yield ".dot", node.lineno
+            case ast.ImportFrom(module=str(module)) if module.startswith("scipy.linalg"):
+                yield "scipy.linalg", node.lineno
+            case ast.ImportFrom(module="numpy" | "numpy.linalg"):
+                yield "from numpy", node.lineno
+
+
+def test_products_of_other_libraries_are_counted_and_explained() -> None:
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        for what, line in uses(ast.parse(path.read_text())):
+            assert what in ALLOWED.get(name, {}), f"{name}:{line} uses {what}"
+
+
+def test_nobody_limits_the_threads_of_the_process() -> None:
+    for path in SOURCE.rglob("*.py"):
+        assert "threadpool" not in path.read_text(), path
+
+
+LEARNING = """
+import sys, warnings
+import numpy as np
+from pathlib import Path
+from okspca import OKSPCA, OKSPCAClassifier
+warnings.simplefilter("ignore")
+random = np.random.RandomState(0)
+X = random.normal(size=(3000, 12))
+y = np.sin(X[:, 0]) + X[:, 1] ** 2 + 0.1 * random.normal(size=3000)
+labels = (X[:, 0] * X[:, 1] > 0).astype(int) + 2 * (X[:, 2] > 0.5)
+models = {
+    "covariance": (OKSPCA(3, random_state=0), y),
+    "whitened": (OKSPCA(3, objective="whitened", random_state=0), y),
+    "classes": (OKSPCAClassifier(2, random_state=0), labels),
+}
+folder = Path(sys.argv[1])
+for name, (model, target) in models.items():
+    for start in range(0, 3000, 500):
+        model.partial_fit(X[start : start + 500], target[start : start + 500])
+    model.save(folder / f"{name}.okspca")
+    answers = [model.transform(X[:400])]
+    if hasattr(model, "predict"):
+        answers.append(model.predict_proba(X[:400]))
+    (folder / f"{name}.answers").write_bytes(b"".join(a.tobytes() for a in answers))
+"""
+
+
+def learned(folder: Path, **variables: str) -> dict[str, bytes]:
+    """Saved models and their answers, from a process with these variables."""
+    folder.mkdir()
+    environment = {
+        name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")
+    }
+    subprocess.run(
+        [sys.executable, "-c", LEARNING, str(folder)], env={**environment, **variables}, check=True
+    )
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_the_number_of_threads_decides_no_bit(tmp_path: Path) -> None:
+    one = learned(tmp_path / "one", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    four = learned(tmp_path / "four", OPENBLAS_NUM_THREADS="4", OMP_NUM_THREADS="4")
+    assert len(one) == 6
+    assert [name for name in one if one[name] != four[name]] == []
+
+
+@pytest.mark.slow
+def test_new_and_cached_kernels_give_the_same_bits(tmp_path: Path) -> None:
+    cache = str(tmp_path / "cache")
+    cold = learned(tmp_path / "cold", NUMBA_CACHE_DIR=cache)
+    warm = learned(tmp_path / "warm", NUMBA_CACHE_DIR=cache)
+    assert [name for name in cold if cold[name] != warm[name]] == []
