@@ -21,7 +21,6 @@ SPARSE = "a product with sparse rows, which SciPy computes itself"
 SMALL = "matrices as wide as there are components: too small for threads"
 LENGTHS = "lengths of single rows or columns, which NumPy computes itself"
 OUTSIDE = "not on the way from rows to answers"
-KERNELS = "small products inside kernels"
 #: By file and what is used there: why.
 ALLOWED = {
     "cli/advice.py": {"@": OUTSIDE},
@@ -41,13 +40,10 @@ ALLOWED = {
     "files/evaluating.py": {"scipy.linalg": "once at the end of an evaluation"},
     "numerics/discriminants.py": {"np.linalg": SMALL, "scipy.linalg": SMALL},
     "numerics/leading.py": {
-        "@": "where the compiled routes decline",
-        "np.dot": KERNELS,
         "np.linalg": "where the compiled routes decline",
     },
     "numerics/matrix.py": {"np.matmul": "where compilation is switched off"},
     "numerics/orthonormal.py": {
-        "np.dot": KERNELS,
         "np.linalg": "where maps are drawn and proofs are refined",
     },
     "numerics/sparse.py": {"@": SPARSE},
@@ -55,10 +51,7 @@ ALLOWED = {
     "numerics/thin_svd.py": {"np.linalg": "for more than MOST rows and columns, a fixed rule"},
     "numerics/whitening.py": {"np.linalg": SMALL},
     "pipeline/answers.py": {"np.linalg": LENGTHS},
-    "pipeline/fast_row_kernels.py": {"np.dot": KERNELS},
-    "services/adam.py": {"np.dot": KERNELS},
-    "services/gradient.py": {"np.dot": KERNELS, "np.linalg": "diagnostics that are asked for"},
-    "services/warm_block.py": {"np.dot": KERNELS},
+    "services/gradient.py": {"np.linalg": "diagnostics that are asked for"},
 }
 
 
@@ -79,10 +72,14 @@ def uses(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def test_products_of_other_libraries_are_counted_and_explained() -> None:
+    found: dict[str, set[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
         for what, line in uses(ast.parse(path.read_text())):
+            found.setdefault(name, set()).add(what)
             assert what in ALLOWED.get(name, {}), f"{name}:{line} uses {what}"
+    # What is no longer used is no longer allowed.
+    assert {name: set(reasons) for name, reasons in ALLOWED.items()} == found
 
 
 def test_nobody_limits_the_threads_of_the_process() -> None:
