@@ -33,7 +33,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(place / "rows.csv", X[:600], y[:600], colours[:600])
     write(place / "same.csv", X[600:], y[600:], colours[600:])
     write(place / "other.csv", X[600:] + np.array([0.0, 3.0]), y[600:], colours[600:])
-    fit = ("fit", place / "rows.csv", "--target", "kind", "--one-hot", 5, "--quiet")
+    fit = (
+        "fit",
+        place / "rows.csv",
+        "--target",
+        "kind",
+        "--one-hot",
+        5,
+        "--quiet",
+        "--preset",
+        "paper",
+    )
     result = run(*fit, "--components", 1, "--random-features", 32, "--out", place / "m.okspca")
     assert result.exit_code == 0, result.output
     return place

@@ -50,7 +50,7 @@ def test_describing_a_model(model: Path) -> None:
 def test_embedding_pooling_drawing_and_reporting(model: Path) -> None:
     folder, rows = model.parent, model.with_name(f"rows{NASTY}.csv")
     is_harmless(run("transform", model, rows, "--out", folder / f"z{NASTY}.csv"))
-    is_harmless(run("merge", model, model, "--out", folder / f"both{NASTY}"))
+    is_harmless(run("merge", model, model, "--distinct", "--out", folder / f"both{NASTY}"))
     is_harmless(run("plot", model, rows, "--out", folder, "--only", "spectrum"))
     is_harmless(run("report", model, rows, "--out", folder / f"page{NASTY}.html"))
     is_harmless(run("report", model, rows, "--out", "-"))

@@ -100,7 +100,8 @@ def test_names_are_those_of_frames(rows: np.ndarray) -> None:
 
 def test_sparse_rows_are_explained_from_a_row_of_zeros() -> None:
     X = csr_matrix(RandomState(0).poisson(0.5, size=(300, 5)).astype(float))
-    fitted = OKSPCA(1, n_random_features=16, random_state=0).fit(X, X.toarray()[:, 0])
+    fitted = OKSPCA(1, n_random_features=16, task="regression", random_state=0)
+    fitted.fit(X, X.toarray()[:, 0])
     found = fitted.explain_rows(X[:3])
     np.testing.assert_allclose(found.contributions.sum(axis=2), found.values - found.base)
     assert fitted.explain(X).shares[0].argmax() == 0

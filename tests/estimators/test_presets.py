@@ -122,7 +122,7 @@ def test_sparse_rows_after_others_are_refused_in_one_sentence() -> None:
 def test_models_are_merged_by_what_they_aim_at() -> None:
     X, y = product(100)
     one = OKSPCA(relevance=None, **PREDICTIVE).fit(X, y)
-    one.merge(OKSPCA(objective="whitened", **SMALL).fit(X, y))
+    one.merge(OKSPCA(objective="whitened", **SMALL).fit(X, y), distinct=True)
     assert one.n_samples_seen_ == 200
     with pytest.raises(MergeError, match="objective: whitened here, covariance there"):
         one.merge(OKSPCA(**SMALL).fit(X, y))

@@ -160,7 +160,7 @@ def test_the_rule_is_part_of_the_file() -> None:
 def test_states_that_forget_pool_only_where_groups_are_equally_old() -> None:
     X, Y = spherical_pairs(60, C, seed=0)
     models = [linear(0.99).partial_fit(X, Y) for _ in range(2)]
-    models[0].merge(models[1])
+    models[0].merge(models[1], distinct=True)
     with pytest.raises(MergeError, match="same version"):
         models[0].merge(in_turn(models[1]))
 

@@ -80,10 +80,10 @@ class Progress:
             return
         if told.get("verdict"):
             say_wrapped(told["verdict"])
+        say_wrapped(told["target_words"])
         if self._decided and self._live is None:
             say_wrapped(self._decided)
         say_wrapped(fitted_line(told, 10_000), hanging="  ")
-        say_wrapped(told["target_words"])
         if not is_null(out):
             say_wrapped(f"The model is in {out}; see it with: okspca inspect {out}")
 

@@ -14,6 +14,9 @@ from okspca.outputs import STANDARD, is_null
 def merge(
     models: Annotated[list[Path], typer.Argument(help="Two or more saved models.")],
     out: Annotated[Path, typer.Option(help="Where to write the merged model.")],
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Merge even what looks like the same rows twice.")
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -27,7 +30,8 @@ def merge(
     are merged exactly, but that is not what one run over all inputs would have given: fit all files
     in one command where you can, and merge parts that are long and of the same kind.
 
-    A model is not merged with itself, a copy of it, or a model that contains it already.
+    A model is not merged with itself, a copy of it, or a model that contains it already, unless
+    --distinct says that their rows differ.
     """
     if len(models) < 2:
         stop("Give at least two models to merge.", WRONG_COMMAND)
@@ -44,7 +48,7 @@ def merge(
             other, theirs = saving.load_model(kind, path)
             if (record is None) != (theirs is None) or _names(record) != _names(theirs):
                 stop(f"{path} was fitted to other columns than {models[0]}.")
-            merged.merge(other)
+            merged.merge(other, distinct=distinct)
             record = record and _added(record, theirs)
         saving.save_model(merged, out, record, overwrite=force)
         if not quiet:
