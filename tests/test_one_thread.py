@@ -34,10 +34,17 @@ ALLOWED = {
         "np.linalg": OUTSIDE,
     },
     "diagnostics/bounds.py": {"np.linalg": LENGTHS},
+    "estimators/drifting.py": {"np.linalg": LENGTHS},
+    "estimators/explaining.py": {"np.linalg": LENGTHS},
     "estimators/fitted.py": {"np.linalg": LENGTHS},
+    "features/attribution.py": {"@": "a few vectors"},
     "features/fourier.py": {"@": SPARSE, "np.linalg": LENGTHS},
     "features/relevance.py": {"np.linalg": "once in a search, with as many inputs as there are"},
-    "files/evaluating.py": {"scipy.linalg": "once at the end of an evaluation"},
+    "files/readouts.py": {
+        "@": "single vectors",
+        "np.linalg": LENGTHS,
+        "scipy.linalg": "once a block, where a fit is evaluated",
+    },
     "numerics/discriminants.py": {"np.linalg": SMALL, "scipy.linalg": SMALL},
     "numerics/leading.py": {
         "np.linalg": "where the compiled routes decline",
@@ -51,6 +58,7 @@ ALLOWED = {
     "numerics/thin_svd.py": {"np.linalg": "for more than MOST rows and columns, a fixed rule"},
     "numerics/whitening.py": {"np.linalg": SMALL},
     "pipeline/answers.py": {"np.linalg": LENGTHS},
+    "report/second_axis.py": {"@": OUTSIDE, "np.linalg": OUTSIDE},
     "services/gradient.py": {"np.linalg": "diagnostics that are asked for"},
 }
 

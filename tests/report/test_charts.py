@@ -20,7 +20,7 @@ def test_every_row_of_every_class_is_there() -> None:
     random = RandomState(0)
     Z, y = random.normal(size=(60, 3)), np.array(["a", "<b>", "c"])[np.arange(60) % 3]
     (plot,) = embedding_chart(Z, y, "kind", classes=True)
-    assert plot["components"] == ["component 1", "component 2", "component 3"]
+    assert plot["components"] == ["okspca0", "okspca1", "okspca2"]
     assert {series["name"] for series in plot["series"]} == {"a", "<b>", "c"}
     for series in plot["series"]:
         np.testing.assert_allclose(series["z"], Z[y == series["name"]].T, rtol=1e-4)
@@ -29,7 +29,7 @@ def test_every_row_of_every_class_is_there() -> None:
 def test_numbers_keep_their_values_and_zero_components_are_left_out() -> None:
     Z = np.column_stack([np.arange(5.0), np.zeros(5)])
     (plot,) = embedding_chart(Z, np.arange(5.0) * 10, "y", classes=False)
-    assert plot["components"] == ["component 1"]
+    assert plot["components"] == ["okspca0"]
     assert plot["series"][0]["value"] == [0.0, 10.0, 20.0, 30.0, 40.0]
     assert embedding_chart(np.zeros((4, 2)), np.zeros(4), "y", classes=False) == []
 

@@ -34,6 +34,7 @@ from scipy.special import gammaincc, ndtri
 from okspca.errors import DataError
 from okspca.estimators.drift_report import LEAST_FACTOR, LEAST_SHIFT, LEVEL
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import gram
 from okspca.pipeline import PipelineState
 from okspca.pipeline.answers import mean_features
 from okspca.standardize import FrozenStandardizer, Standardizer
@@ -107,7 +108,7 @@ def feature_distance(known: Known, Phi: Floats) -> tuple[float, float]:
     if trace <= 0.0:
         return (0.0, 1.0) if found <= ROUNDING else (np.inf, 0.0)
     some = centred[:: -(-n_new // MOST_PAIRED)]
-    pairs = some @ some.T
+    pairs = gram(some.T)
     m = len(some)
     off_diagonal = float((pairs**2).sum() - (np.diag(pairs) ** 2).sum()) / (m * (m - 1))
     # No covariance of this trace has a smaller sum of squares.

@@ -24,6 +24,7 @@ from okspca.estimators.explanations import Explanation, RowExplanation
 from okspca.estimators.held_out import neighbour_score
 from okspca.features.attribution import Slopes, contributions, normal_slopes, slopes_over
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import product
 from okspca.pipeline import Embedding
 from okspca.pipeline.answers import embedding
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
@@ -85,7 +86,7 @@ class Explaining(Answering):
         assert S is not None
         base = np.zeros(S.shape[1])
         parts = contributions(found.input_map, found.columns, S, base)
-        ends = found.input_map.transform(np.vstack([base, S])) @ found.columns
+        ends = product(found.input_map.transform(np.vstack([base, S])), found.columns)
         return RowExplanation(parts, ends[1:], ends[0], *self._names())
 
     def plot(

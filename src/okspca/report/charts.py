@@ -15,7 +15,7 @@ from okspca.files.comparison import Scores
 from okspca.numerics.arrays import Floats
 from okspca.report.pictures.embedding import groups_of
 from okspca.report.pictures.quality import SMALLEST
-from okspca.report.pictures.style import COLOURS, OTHER, OURS, QUIET
+from okspca.report.pictures.style import COLOURS, OTHER, OURS, QUIET, component_names
 from okspca.report.printable import printable
 from okspca.state.streams import Standing
 
@@ -29,7 +29,7 @@ def embedding_chart(Z: Floats, y: NDArray[Any], target: str, *, classes: bool) -
     if not there or not len(Z):
         return []
     plot = _plot("scatter", f"{len(Z):,} rows, by {printable(target)}")
-    plot["components"] = [f"component {j + 1}" for j in there]
+    plot["components"] = [component_names(j + 1)[-1] for j in there]
     plot["y_label"] = printable(target)
     if classes:
         plot["series"] = _class_series(Z[:, there], y)
@@ -114,7 +114,7 @@ def relevance_chart(relevance: Floats, names: Sequence[str]) -> list[Plot]:
     plot = _plot("bars", "What moves each component", label)
     plot["names"] = [printable(names[i]) for i in order]
     plot["series"] = [
-        _series(place, f"component {number + 1}") | {"x": _numbers(relevance[number, order])}
+        _series(place, component_names(number + 1)[-1]) | {"x": _numbers(relevance[number, order])}
         for place, number in enumerate(there)
     ]
     return [plot]
