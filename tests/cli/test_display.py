@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from okspca.cli.display import Progress, fitted_line
-from okspca.files.readers import Position
+from okspca.files.position import Position
 
 TOLD: dict[str, Any] = {
     "rows_read": 1_234_567,

@@ -196,7 +196,7 @@ def test_missing_values_are_refused_skipped_or_filled_in(tmp_path: Path) -> None
     path = tmp_path / "gaps.csv"
     path.write_text("a,b,y\n1,2,0.5\n3,,1.5\n2,7,\n5,1,2.5\n0,3,0.25\n")
     refused = run(path, "--target", "y", "--out", tmp_path / "m")
-    assert refused.stderr.startswith("Row 2 of the input has no value in column 'b'")
+    assert refused.stderr.startswith(f"{path}, line 3, column 'b' has no value; use --missing")
     for how, skipped, filled, learned in (("skip", 2, 0, 3), ("impute", 1, 1, 4)):
         result = run(path, "--target", "y", "--out", tmp_path / how, "--missing", how, "--json")
         told = json.loads(result.stdout.splitlines()[-1])
@@ -233,7 +233,8 @@ def test_infinity_is_named_by_row_of_the_file_and_column(tmp_path: Path, how: st
     lines[300] = "1,inf,0.5"
     (tmp_path / "rows.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
     result = run(tmp_path / "rows.csv", "--target", "y", "--out", tmp_path / "m", "--missing", how)
-    assert result.stderr.startswith("Row 301 of the input has inf (infinity) in column 'b'")
+    where = f"{tmp_path / 'rows.csv'}, line 302, column 'b'"
+    assert result.stderr.startswith(f"{where}: inf is not finite; if it stands for a missing")
 
 
 def test_a_checkpoint_whose_model_knew_nothing_of_missing_values_goes_on(tmp_path: Path) -> None:
@@ -262,23 +263,27 @@ def _columns_of(path: Path) -> tuple[Any, Any]:
     ("content", "options", "problem"),
     [
         ("a,y\n1,2\n", ["--target", "z"], "There is no column 'z'; the columns are a, y."),
-        ("a;y\n1;2\n", ["--target", "y"], "There is no column 'y'; the columns are a;y."),
-        ("a;y\n1;2\n", ["--target", "y"], "try --delimiter."),
+        ("a;y\n1;2\n", ["--target", "y", "--delimiter", ","], "the columns are a;y. The values"),
+        ("a;y\n1;2\n", ["--target", "y", "--delimiter", ","], "try --delimiter."),
         ("a,y\nred,2\nblue,3\n", ["--target", "y"], "Column 'a' holds text; make indicator"),
         ("a,y\n2020-01-01,2\n", ["--target", "y"], "Column 'a' holds dates or times; use --dates"),
         ("a,a,y\n1,2,3\n", ["--target", "y"], "There are several columns 'a'"),
         ("a,y\n1,2\n", ["--target", "y"], "Only one row could be learned"),
         ("a,y\n1,2\n", ["--target", "y", "--format", "xls"], "--format xls is not known"),
         ("a,y\n1,2\n", ["--target", "y", "--delimiter", "::"], "is not a single sign"),
-        ("a,b,y\n1,,2\n2,,3\n", ["--target", "y"], "Row 1 of the input has no value in column 'b'"),
+        ("a,b,y\n1,,2\n2,,3\n", ["--target", "y"], "line 2, column 'b' has no value"),
         ("", ["--target", "y"], "is empty."),
         ("a,y\n", ["--target", "y"], "holds no rows"),
         ("y\n1\n", ["--target", "y"], "No input columns are left"),
-        ("a,y\n1,2\n3\n", ["--target", "y"], "Expected 2 columns, got 1"),
+        ("a,y\n1,2\n3\n", ["--target", "y"], "line 3 has 1 value, but there are 2 columns."),
         ("a,y\n,2\n,3\n", ["--target", "y", "--missing", "skip"], "No row could be learned"),
         ("a,y\n,2\n,3\n", ["--target", "y", "--missing", "impute"], "has no value in the first 2"),
-        ("a,y\n1,inf\n2,3\n", ["--target", "y", "--task", "regression"], "inf"),
-        ("a,y\n1,red\n2,3\n", ["--target", "y", "--task", "regression"], "column 'y' holds 'red'"),
+        ("a,y\n1,inf\n2,3\n", ["--target", "y", "--task", "regression"], "line 2, column 'y': inf"),
+        (
+            "a,y\n1,red\n2,3\n",
+            ["--target", "y", "--task", "regression"],
+            "line 2, column 'y': 'red'",
+        ),
     ],
 )
 def test_wrong_input_is_one_sentence(
@@ -335,8 +340,8 @@ def test_a_target_of_two_types_is_named(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(f"a,y\n{numbers}5,red\n")
     (tmp_path / "rows.ndjson").write_text('{"a": 1, "y": 2}\n{"a": 2, "y": "red"}\n')
     for name, problem in (
-        ("rows.csv", "column 'y' holds 'red' among numbers."),
-        ("rows.ndjson", "changed from number to string"),
+        ("rows.csv", "rows.csv, line 150,002, column 'y': 'red' is not a number"),
+        ("rows.ndjson", "rows.ndjson, line 2, column 'y': \"red\" is not a number."),
     ):
         result = run(tmp_path / name, "--target", "y", "--out", tmp_path / "m")
         assert result.exit_code == 1

@@ -87,6 +87,7 @@ def test_a_later_number_that_is_not_whole_is_named_with_its_row(tmp_path: Path) 
     values[50_000] = "1.5"
     result = run(written(tmp_path / "late.csv", values))
     assert result.exit_code == 1
-    assert "Row 50001 of the input has the target 1.5" in result.stderr
+    where = f"{tmp_path / 'late.csv'}, line 50,002, column 'y'"
+    assert result.stderr.startswith(f"{where}: 1.5 is not a whole number")
     assert "--task regression" in result.stderr
     assert len(result.stderr.splitlines()) == 1

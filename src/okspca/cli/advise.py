@@ -4,7 +4,6 @@ import json
 import signal
 import sys
 from importlib import import_module
-from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -13,13 +12,16 @@ from rich.console import Console
 from rich.table import Table
 
 from okspca.cli.options import Debug
+from okspca.cli.reading_options import ReadingFlags, reads_files, teller
 from okspca.cli.stopping import one_sentence, say, stop
+from okspca.files.reading import LABEL
 from okspca.report.printable import printable
 
 MOST_ROWS, FEWEST_ROWS = 8192, 100
 WIDTH = 80
 
 
+@reads_files
 def advise(
     file: Annotated[
         str | None,
@@ -47,6 +49,8 @@ def advise(
     seconds: Annotated[float, typer.Option(min=0.1, max=600.0, help="How long to measure.")] = 4.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
     debug: Debug = False,
+    *,
+    flags: ReadingFlags,
 ) -> None:
     """Measure which service is cheapest for your rows, and print the call to use.
 
@@ -61,7 +65,7 @@ def advise(
                     stop(f"--components {components} needs as many --random-features.")
                 X, y = advice.stand_in(inputs, outputs, classes)
             else:
-                X, y, classes = _rows_of(file, target, drop or [])
+                X, y, classes = _rows_of(file, target, drop or [], flags, as_json)
             wish = advice.Wish(components, random_features, every, block, accuracy, max_age)
             with import_module("okspca.numerics.announcing").unannounced():
                 findings = advice.measure(wish, X, y, classes, seconds)
@@ -70,7 +74,9 @@ def advise(
         signal.signal(signal.SIGINT, before)
 
 
-def _rows_of(file: str, target: str | None, drop: list[str]) -> tuple[Any, Any, int | None]:
+def _rows_of(
+    file: str, target: str | None, drop: list[str], flags: ReadingFlags, as_json: bool
+) -> tuple[Any, Any, int | None]:
     """Read the first rows of a file: inputs, targets and, for labels, the number of classes."""
     if target is None:
         stop("Name the target column of the file with --target.")
@@ -79,9 +85,9 @@ def _rows_of(file: str, target: str | None, drop: list[str]) -> tuple[Any, Any, 
     except ImportError:
         stop("Reading files needs pyarrow: pip install 'okspca[files]'")
     streams, fitting = import_module("okspca.files.readers"), import_module("okspca.files.fitting")
-    reading = streams.Reading(types={target: None})
-    names = streams.expanded([file])
-    batches = chain.from_iterable(streams.batches(name, reading) for name in names)
+    reading = flags.reading(teller(quiet=as_json, only_odd=True), None, drop)
+    reading = reading._replace(kinds={target: LABEL, **reading.kinds})
+    batches = streams.rows_of(streams.expanded([file]), reading)
     return fitting.first_rows(batches, target, drop, MOST_ROWS, FEWEST_ROWS)
 
 

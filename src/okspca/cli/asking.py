@@ -11,8 +11,9 @@ from okspca.cli.stopping import stop
 from okspca.diagnostics.shown import text_table
 from okspca.estimators import OKSPCA
 from okspca.estimators.saving import load_model
+from okspca.files.reading import Reading
 
-__all__ = ["named", "needs_files", "opened", "plain", "reading_of", "text_table"]
+__all__ = ["named", "needs_files", "opened", "plain", "text_table"]
 
 
 def needs_files() -> None:
@@ -23,21 +24,13 @@ def needs_files() -> None:
         stop("Reading files needs pyarrow: pip install 'okspca[files]'")
 
 
-def reading_of(file_format: str | None, delimiter: str | None, **types: Any) -> Any:
-    """How files are read."""
-    return import_module("okspca.files.readers").Reading(file_format, types, delimiter)
-
-
-def opened(
-    path: Path, inputs: list[str], file_format: str | None, delimiter: str | None, most: int
-) -> tuple[OKSPCA, Any]:
+def opened(path: Path, inputs: list[str], reading: Reading, most: int) -> tuple[OKSPCA, Any]:
     """Load a model and rows as it sees them, which are none where no files are named."""
     needs_files()
     model, record = load_model(OKSPCA, path)
     asked = import_module("okspca.files.asked_rows")
     if not inputs:
         return model, asked.no_rows(record)
-    reading = reading_of(file_format, delimiter)
     return model, asked.rows_for(model, record, inputs, reading, most)
 
 

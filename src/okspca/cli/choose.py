@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from okspca.cli.options import Debug, Delimiter, Format, MostRows
+from okspca.cli.options import Debug, MostRows
+from okspca.cli.reading_options import ReadingFlags, reads_files, teller
 from okspca.cli.stopping import WRONG_COMMAND, one_sentence, say, stop
 from okspca.cli.trial_options import AsJson, Columns, Dates, Drop, OneHot, Seed, Target, Task, Test
 from okspca.cli.wrapping import say_table, say_wrapped
@@ -15,6 +16,7 @@ from okspca.cli.wrapping import say_table, say_wrapped
 PRESETS = ("predictive", "paper")
 
 
+@reads_files
 def choose(
     inputs: Annotated[list[str], typer.Argument(help="Files, or a Parquet folder.")],
     target: Target,
@@ -38,10 +40,10 @@ def choose(
     task: Task = "auto",
     seed: Seed = 0,
     rows: MostRows = 10_000,
-    file_format: Format = None,
-    delimiter: Delimiter = None,
     as_json: AsJson = False,
     debug: Debug = False,
+    *,
+    flags: ReadingFlags,
 ) -> None:
     """Choose rank, width and bandwidth by held-back rows, and print the command that uses them.
 
@@ -55,7 +57,8 @@ def choose(
         asked, choosing = (
             import_module(f"okspca.{name}") for name in ("files.asked_rows", "comparators.choosing")
         )
-        reading = asking.reading_of(file_format, delimiter, **{target: None})
+        tell = teller(quiet=as_json, only_odd=True)
+        reading = flags.reading(tell, columns, drop or [])
         chosen, encoded = (columns, drop or []), (one_hot, dates)
         found = asked.rows_to_try(inputs, reading, target, chosen, encoded, rows)
         held = None if test is None else asked.rows_alike(found, [test], reading, rows)
@@ -77,6 +80,7 @@ def choose(
         words += ["--dates"] if dates else []
         words += ["--task", task] if task != "auto" else []
         words += ["--missing", "skip"] if found.n_left_out else []
+        words += flags.words()
         _show(told, shlex.join([*words, *told.options(), "--out", "model.okspca"]), as_json=as_json)
 
 

@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from okspca.cli.options import Debug, Delimiter, Format, MostRows
+from okspca.cli.options import Debug, MostRows
+from okspca.cli.reading_options import ReadingFlags, reads_files, teller
 from okspca.cli.stopping import one_sentence, say
 from okspca.cli.trial_options import AsJson, Columns, Dates, Drop, OneHot, Seed, Target, Task, Test
 from okspca.cli.wrapping import say_table, say_wrapped
 
 
+@reads_files
 def compare(
     inputs: Annotated[list[str], typer.Argument(help="Files, or a Parquet folder.")],
     target: Target,
@@ -24,17 +26,18 @@ def compare(
     task: Task = "auto",
     seed: Seed = 0,
     rows: MostRows = 20_000,
-    file_format: Format = None,
-    delimiter: Delimiter = None,
     as_json: AsJson = False,
     debug: Debug = False,
+    *,
+    flags: ReadingFlags,
 ) -> None:
     """Compare okspca with PCA, LDA or PLS, a linear model and a constant on held-back rows."""
     with one_sentence(debug):
         asking = import_module("okspca.cli.asking")
         asking.needs_files()
         asked = import_module("okspca.files.asked_rows")
-        reading = asking.reading_of(file_format, delimiter, **{target: None})
+        tell = teller(quiet=as_json, only_odd=True)
+        reading = flags.reading(tell, columns, drop or [])
         chosen, encoded = (columns, drop or []), (one_hot, dates)
         found = asked.rows_to_try(inputs, reading, target, chosen, encoded, rows)
         held = None

@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from okspca.cli.options import Debug, Delimiter, Format, MostRows
+from okspca.cli.options import Debug, MostRows
+from okspca.cli.reading_options import ReadingFlags, reads_files, teller
 from okspca.cli.stopping import one_sentence, say
 from okspca.cli.wrapping import say_table, say_wrapped
 
 DRIFTED = 3
 
 
+@reads_files
 def drift(
     model: Annotated[Path, typer.Argument(help="A model that `okspca fit` has written.")],
     inputs: Annotated[list[str], typer.Argument(help="Files with new rows.")],
@@ -22,10 +24,10 @@ def drift(
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="Show so many inputs.")] = 10,
     rows: MostRows = 100_000,
-    file_format: Format = None,
-    delimiter: Delimiter = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     debug: Debug = False,
+    *,
+    flags: ReadingFlags,
 ) -> None:
     """Tell whether new rows are unlike those a model has learned, input by input and as a whole.
 
@@ -33,7 +35,8 @@ def drift(
     """
     with one_sentence(debug):
         asking = import_module("okspca.cli.asking")
-        loaded, found = asking.opened(model, inputs, file_format, delimiter, rows)
+        reading = flags.reading(teller(quiet=as_json, only_odd=True))
+        loaded, found = asking.opened(model, inputs, reading, rows)
         told = asking.named(loaded.check_drift(found.X, found.y), found)
         if as_json:
             more = {"is_alarming": told.is_alarming, "verdict": told.verdict}

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from okspca.cli.options import Debug, Delimiter, Format, MostRows
+from okspca.cli.options import Debug, MostRows
+from okspca.cli.reading_options import ReadingFlags, reads_files, teller
 from okspca.cli.stopping import WRONG_COMMAND, one_sentence, say, stop
 from okspca.cli.wrapping import say_table, say_wrapped
 
 
+@reads_files
 def explain(
     model: Annotated[Path, typer.Argument(help="A model that `okspca fit` has written.")],
     inputs: Annotated[
@@ -23,10 +25,10 @@ def explain(
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Show so many inputs.")] = 10,
     rows: MostRows = 10_000,
-    file_format: Format = None,
-    delimiter: Delimiter = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     debug: Debug = False,
+    *,
+    flags: ReadingFlags,
 ) -> None:
     """Tell which inputs drive each component or, with --row, what each adds to one row."""
     if row is not None and not inputs:
@@ -34,7 +36,8 @@ def explain(
     with one_sentence(debug):
         asking = import_module("okspca.cli.asking")
         most = rows if row is None else max(rows, row)
-        loaded, found = asking.opened(model, inputs or [], file_format, delimiter, most)
+        reading = flags.reading(teller(quiet=as_json, only_odd=True))
+        loaded, found = asking.opened(model, inputs or [], reading, most)
         if row is not None:
             _show_row(loaded, found, row, top, as_json=as_json)
             return

@@ -9,7 +9,8 @@ import typer
 from okspca.cli.display import Progress
 from okspca.cli.interruption import Interruption
 from okspca.cli.model_options import with_model_options
-from okspca.cli.options import Debug, Delimiter, Force, Format, Quiet
+from okspca.cli.options import Debug, Force, Quiet
+from okspca.cli.reading_options import ReadingFlags, reads_files, teller
 from okspca.cli.stopping import WRONG_COMMAND, one_sentence, stop
 
 
@@ -28,6 +29,7 @@ def _rows_or_seconds(value: str | None) -> tuple[int, float]:
 
 
 @with_model_options
+@reads_files
 def fit(
     inputs: Annotated[list[str], typer.Argument(help="Files, a Parquet folder, or - for stdin.")],
     out: Annotated[Path, typer.Option(help="Where to write the model.")],
@@ -38,8 +40,6 @@ def fit(
     drop: Annotated[
         list[str] | None, typer.Option(help="A column to leave out; repeat it.")
     ] = None,
-    file_format: Format = None,
-    delimiter: Delimiter = None,
     one_hot: Annotated[
         int | None,
         typer.Option(min=0, help="Make at most so many indicator columns of each text column."),
@@ -77,6 +77,7 @@ def fit(
     debug: Debug = False,
     *,
     given: dict[str, Any],
+    flags: ReadingFlags,
 ) -> None:
     """Learn from a CSV, Parquet, NDJSON or Arrow file or a pipe, and write the model.
 
@@ -96,8 +97,14 @@ def fit(
             run.check_place(inputs)
             if resume:
                 run.resume()
-            run.wait_for_rows(follow=follow, idle_timeout=idle_timeout, replayed=replayed)
-            run.open(file_format, delimiter, target)
+            run.wait_for_rows(
+                follow=follow,
+                idle_timeout=idle_timeout,
+                replayed=replayed,
+                given=flags.file_format,
+            )
+            tell = teller(quiet=quiet or as_json, only_odd=True)
+            run.open(flags.reading(tell, columns, drop or []), target)
             run.choose(columns, drop or [], one_hot, dates)
             run.learn(every)
     finally:

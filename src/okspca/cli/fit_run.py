@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,13 +19,22 @@ from okspca.cli.stopping import stop
 from okspca.errors import DataError, StateError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import n_input_features
-from okspca.estimators.data import CLASSIFICATION
+from okspca.estimators.data import CLASSIFICATION, REGRESSION
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.saving import load_model, save_model
 from okspca.files import fitting, readers
-from okspca.files.columns import CATEGORY_ROWS, chosen_columns, encodings_of, input_names, is_text
+from okspca.files.columns import (
+    CATEGORY_ROWS,
+    chosen_columns,
+    encodings_of,
+    input_names,
+    is_text,
+    kinds_of,
+)
 from okspca.files.fit_options import DEFAULTS
 from okspca.files.live import Live, is_pipe
+from okspca.files.position import Position
+from okspca.files.reading import LABEL, NUMBER, Reading
 from okspca.files.reading_ahead import Nothing, read_ahead, read_as_it_comes
 from okspca.files.standing import numbers_of
 from okspca.files.target_kind import check_whole, decided
@@ -46,7 +56,7 @@ class FitRun:
     def __init__(self, out: Path, progress: Progress, interruption: Interruption) -> None:
         self.out, self.progress, self.interruption = out, progress, interruption
         self.record: StreamRecord | None = None
-        self.position = readers.Position()
+        self.position = Position()
         self.inputs: tuple[str, ...] = ()
         self.force, self.saved_rows = False, 0
         #: How rows are read that are still on their way; None where all can be read again.
@@ -95,13 +105,18 @@ class FitRun:
         self.evaluate = self.evaluate or self.record.evaluation is not None
 
     def wait_for_rows(
-        self, *, follow: bool = False, idle_timeout: float | None = None, replayed: bool | None
+        self,
+        *,
+        follow: bool = False,
+        idle_timeout: float | None = None,
+        replayed: bool | None = None,
+        given: str | None = None,
     ) -> None:
         """Say how rows are read that are still on their way: from pipes, and files that grow."""
         from_pipe = any(map(is_pipe, self.inputs))
         if follow and (len(self.inputs) > 1 or not Path(self.inputs[0]).is_file()):
             _refuse("--follow takes one file; a pipe is followed anyway.")
-        if follow and readers.format_of(self.inputs[0]) not in readers.TEXT_FORMATS:
+        if follow and readers.format_of(self.inputs[0], given) not in readers.TEXT_FORMATS:
             _refuse(f"{self.inputs[0]} cannot be followed; only CSV, TSV and NDJSON files can.")
         if not (from_pipe or follow):
             return
@@ -116,31 +131,21 @@ class FitRun:
             )
         self.skipped_first = replayed is not False or not from_pipe
 
-    def open(self, file_format: str | None, delimiter: str | None, target: str | None) -> None:
+    def open(self, reading: Reading, target: str | None) -> None:
         """Open the inputs, and read as many rows as it takes to know their columns."""
         if target is None and self.record is None:
             _refuse("Name the target column with --target.")
         self.target = target or self.record.target  # type: ignore[union-attr]
-        target = self.target
-        types = {target: pa.float64() if self.model.task == "regression" else None}
-        reading = readers.Reading(file_format, types, delimiter, self.live)
-        self.position = readers.Position(self.inputs)
-        self.batches = self._read(reading)
+        kinds = {} if self.record is None else kinds_of(self.record)
+        kinds[self.target] = NUMBER if self.model.task == REGRESSION else LABEL
+        reading = reading._replace(kinds={**kinds, **reading.kinds}, live=self.live)
+        self.position = Position(self.inputs)
+        self.batches = readers.rows_of(self.inputs, reading, self.position)
         self.first: list[pa.RecordBatch] = []
         if not self._read_first(1):
             if self.interruption.wanted:
                 self._stop_early()
             _refuse(f"{self.inputs[0]} holds no rows.")
-
-    def _read(self, reading: readers.Reading) -> Iterator[pa.RecordBatch]:
-        """All batches of all inputs; of live ones, those before a request to stop."""
-        for name in self.inputs:
-            for batch in readers.batches(name, reading, self.position):
-                yield batch
-                if self.live is not None and self.live.is_cut and not is_pipe(name):
-                    return
-            if self.live is not None and self.live.is_cut:
-                return
 
     def _read_first(self, n_rows: int) -> bool:
         """Read on until so many rows are there; whether there are any."""
@@ -257,8 +262,8 @@ class FitRun:
             read = self._blocks(record, selected)
             yield from read_ahead(read, lambda: self.interruption.wanted)
             return
-        live, start = self.live, record.rows_read if self.skipped_first else 0
-        row = record.rows_read
+        live = self.live
+        start = row = record.rows_read if self.skipped_first else 0
         with closing(read_as_it_comes(selected, depth=AHEAD, release=live.stop.request)) as coming:
             for table in fitting.blocks_as_they_come(coming, start, lambda: live.is_cut):
                 if isinstance(table, Nothing):
@@ -291,18 +296,14 @@ class FitRun:
             row += table.num_rows
 
     def _block_of(self, table: pa.Table, record: StreamRecord, row: int) -> fitting.Block:
-        """Rows as numbers, after so many; labels that turn out to be quantities are refused."""
-        block = fitting.block_of(table, record)
+        """Rows as numbers, after so many of this run; a label that is a quantity is refused."""
+        block = fitting.block_of(table, record, partial(self.position.place_after, row))
         if self.model.task == CLASSIFICATION and "task" not in self.given:
-            check_whole(block.y, self.target, row)
+            check_whole(block.y, self.target, block.place)
         return block
 
     def _selected(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The chosen columns of a batch, which every input must have."""
-        there = set(batch.schema.names)
-        for name in self.names:
-            if name not in there:
-                _refuse(f"Not every input has a column {name!r}.")
+        """The chosen columns of a batch."""
         return batch.select(self.names)
 
     def _stop_early(self) -> NoReturn:

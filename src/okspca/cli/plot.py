@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from okspca import outputs
-from okspca.cli.options import Debug, Delimiter, Format, MostRows, Quiet
+from okspca.cli.options import Debug, MostRows, Quiet
+from okspca.cli.reading_options import ReadingFlags, reads_files
 from okspca.cli.stopping import WRONG_COMMAND, one_sentence, say, stop
 
 KINDS = ("embedding", "spectrum", "quality", "relevance")
@@ -16,6 +17,7 @@ ENDINGS = ("png", "svg", "pdf")
 NEEDS = "Pictures need matplotlib and pyarrow: pip install 'okspca[plot,files]'"
 
 
+@reads_files
 def plot(
     model: Annotated[Path, typer.Argument(help="A model that `okspca fit` has written.")],
     inputs: Annotated[
@@ -29,10 +31,10 @@ def plot(
     ] = None,
     ending: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
     rows: MostRows = 100_000,
-    file_format: Format = None,
-    delimiter: Delimiter = None,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    flags: ReadingFlags,
 ) -> None:
     """Draw the embedding, the spectrum, quality over time, and which inputs matter."""
     kinds = tuple(only or KINDS)
@@ -50,8 +52,7 @@ def plot(
     with one_sentence(debug), warnings.catch_warnings():
         outputs.check_folder(out)
         warnings.simplefilter("ignore", import_module("okspca.errors").RankWarning)
-        reading = import_module("okspca.files.readers").Reading(file_format, {}, delimiter)
-        portrait = portraits.open_portrait(model, inputs or [], reading, rows)
+        portrait = portraits.open_portrait(model, inputs or [], flags.reading(), rows)
         out.mkdir(parents=True, exist_ok=True)
         for kind in kinds:
             figure = portraits.PICTURES[kind](portrait)

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from okspca import outputs
-from okspca.cli.options import Debug, Delimiter, Format, MostRows, Quiet
+from okspca.cli.options import Debug, MostRows, Quiet
 from okspca.cli.plot import NEEDS
+from okspca.cli.reading_options import ReadingFlags, reads_files
 from okspca.cli.stopping import one_sentence, say, stop
 from okspca.outputs import STANDARD
 
 
+@reads_files
 def report(
     model: Annotated[Path, typer.Argument(help="A model that `okspca fit` has written.")],
     inputs: Annotated[
@@ -29,10 +31,10 @@ def report(
         ),
     ] = None,
     rows: MostRows = 100_000,
-    file_format: Format = None,
-    delimiter: Delimiter = None,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    flags: ReadingFlags,
 ) -> None:
     """Write one HTML page: whether the reduction helps, pictures, data, certificate, settings."""
     try:
@@ -43,7 +45,7 @@ def report(
         stop(NEEDS)
     with one_sentence(debug):
         _check_place(out, [str(model), *(inputs or []), *(held_out or [])])
-        reading = import_module("okspca.files.readers").Reading(file_format, {}, delimiter)
+        reading = flags.reading()
         portrait = portraits.open_portrait(model, inputs or [], reading, rows, held_out or [])
         text = reports.report(portrait)
         if str(out) == STANDARD:

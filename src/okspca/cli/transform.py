@@ -8,12 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from okspca.cli.interruption import Interruption
-from okspca.cli.options import Debug, Delimiter, Format, Quiet
+from okspca.cli.options import Debug, Quiet
+from okspca.cli.reading_options import ReadingFlags, reads_files, teller
 from okspca.cli.stopping import one_sentence, say, stop
 from okspca.files.live import Live, is_pipe
 from okspca.outputs import STANDARD, check, is_null
 
 
+@reads_files
 def transform(
     model: Annotated[Path, typer.Argument(help="A model that `okspca fit` has written.")],
     inputs: Annotated[list[str], typer.Argument(help="Files, a Parquet folder, or - for stdin.")],
@@ -23,10 +25,10 @@ def transform(
     keep: Annotated[
         list[str] | None, typer.Option(help="A column to copy beside the embedding; repeat it.")
     ] = None,
-    file_format: Format = None,
-    delimiter: Delimiter = None,
     quiet: Quiet = False,
     debug: Debug = False,
+    *,
+    flags: ReadingFlags,
 ) -> None:
     """Embed the rows of files or of a pipe; rows with missing inputs stay empty.
 
@@ -39,9 +41,7 @@ def transform(
     interruption = Interruption()
     try:
         with one_sentence(debug):
-            _transform(
-                model, inputs, out, keep or [], (file_format, delimiter), interruption, quiet
-            )
+            _transform(model, inputs, out, keep or [], flags, interruption, quiet)
     finally:
         interruption.restore()
 
@@ -51,7 +51,7 @@ def _transform(
     inputs: list[str],
     out: Path,
     keep: list[str],
-    form: tuple[str | None, str | None],
+    flags: ReadingFlags,
     interruption: Interruption,
     quiet: bool,
 ) -> None:
@@ -62,10 +62,13 @@ def _transform(
     _check_place(out, (str(model), *names))
     loaded, record = _loaded(model)
     live = Live(interruption.stop) if any(map(is_pipe, names)) else None
-    types = embedding.types_for(record, keep, verbatim=live is not None)
-    reading = readers.Reading(form[0], types, form[1], live)
+    kept = [name for each in keep for name in each.split(",")]
+    tell = teller(quiet=quiet, on_stderr=str(out) == STANDARD, only_odd=True)
+    reading = flags.reading(tell, [*record.columns, *kept])
+    kinds = embedding.kinds_for(record, kept, verbatim=live is not None)
+    reading = reading._replace(kinds={**kinds, **reading.kinds}, live=live)
     batches = _batches(readers, names, reading, interruption)
-    tables = (embedding.embedded(loaded, batch, record, keep) for batch in batches)
+    tables = (embedding.embedded(loaded, batch, record, kept) for batch in batches)
     rows = embedding.write(out, tables, (str(model), *names))
     if interruption.wanted:
         stop(f"Interrupted after {rows} rows.", interruption.code)
@@ -89,17 +92,14 @@ def _batches(
     readers: Any, names: tuple[str, ...], reading: Any, interruption: Interruption
 ) -> Iterator[Any]:
     """All batches of all inputs; what came through a pipe is still handed out on a signal."""
-    rows = 0
-    for name in names:
-        for batch in readers.batches(name, reading):
-            if interruption.wanted and not is_pipe(name):
-                stop("Interrupted before the end of the inputs.", interruption.code)
-            rows += batch.num_rows
-            yield batch
-        if interruption.wanted and not rows:
-            stop("Interrupted before the first row.", interruption.code)
-        if interruption.wanted:
-            return
+    rows, is_live = 0, reading.live is not None
+    for batch in readers.rows_of(names, reading):
+        if interruption.wanted and not is_live:
+            stop("Interrupted before the end of the inputs.", interruption.code)
+        rows += batch.num_rows
+        yield batch
+    if interruption.wanted and not rows:
+        stop("Interrupted before the first row.", interruption.code)
 
 
 def _check_place(out: Path, inputs: tuple[str, ...]) -> None:

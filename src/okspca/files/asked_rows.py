@@ -1,7 +1,5 @@
 """Rows of files for a question: as a saved model sees them, or to try settings on."""
 
-from collections.abc import Iterable
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +15,11 @@ from okspca.files.columns import (
     encodings_of,
     input_names,
     inputs_of,
+    kinds_of,
 )
 from okspca.files.fitting import target_of
-from okspca.files.readers import Reading, batches, expanded
+from okspca.files.readers import expanded, rows_of
+from okspca.files.reading import LABEL, NUMBER, Reading
 from okspca.numerics.arrays import Floats
 from okspca.state.streams import StreamRecord
 
@@ -57,10 +57,13 @@ def rows_for(
     """Read the first rows as a model sees them; the target is read where it is there."""
     record = _record_of(model, record)
     classes = model.learned is not None and model.learned.intake.labels is not None
-    types = {record.target: None if classes else pa.float64()} if record.target else {}
-    table = _first_table(inputs, reading._replace(types=types), most)
-    for name in record.columns:
-        check_present(name, table.schema.names)
+    kinds = kinds_of(record)
+    used = frozenset([*record.columns, record.target])
+    if record.target:
+        kinds[record.target] = LABEL if classes else NUMBER
+    reading = reading._replace(kinds={**kinds, **reading.kinds}, columns=used)
+    table = _first_table(inputs, reading, most)
+    check_present(record.columns, table.schema.names)
     target = record.target if record.target in table.schema.names else None
     return _whole_rows(table, record, target)
 
@@ -86,7 +89,7 @@ def rows_to_try(
     ``chosen`` holds the columns to use and those to drop, ``encoded`` how many indicators a text
     column becomes and whether dates are taken, all as `okspca fit` has them.
     """
-    table = _first_table(inputs, reading, most)
+    table = _first_table(inputs, _for_target(reading, target), most)
     columns = chosen_columns(table.schema.names, target, *chosen)
     encodings = encodings_of(table.slice(0, CATEGORY_ROWS), columns, *encoded)
     record = StreamRecord(tuple(inputs), target, columns, "skip", encodings=encodings)
@@ -95,10 +98,16 @@ def rows_to_try(
 
 def rows_alike(first: AskedRows, inputs: list[str], reading: Reading, most: int) -> AskedRows:
     """Read the first rows of other files in the same way."""
+    reading = _for_target(reading, first.record.target)
+    reading = reading._replace(kinds={**kinds_of(first.record), **reading.kinds})
     table = _first_table(inputs, reading, most)
-    for name in (*first.record.columns, first.record.target):
-        check_present(name, table.schema.names)
+    check_present([*first.record.columns, first.record.target], table.schema.names)
     return _whole_rows(table, first.record, first.record.target)
+
+
+def _for_target(reading: Reading, target: str) -> Reading:
+    """Read a target that may be anything."""
+    return reading._replace(kinds={target: LABEL, **reading.kinds})
 
 
 def _record_of(model: OKSPCA, record: StreamRecord | None) -> StreamRecord:
@@ -114,12 +123,9 @@ def _record_of(model: OKSPCA, record: StreamRecord | None) -> StreamRecord:
 
 def _first_table(inputs: list[str], reading: Reading, most: int) -> pa.Table:
     """The first rows of all files, as one table."""
-    every: Iterable[pa.RecordBatch] = chain.from_iterable(
-        batches(name, reading) for name in expanded(inputs)
-    )
     found: list[pa.RecordBatch] = []
     n = 0
-    for batch in every:
+    for batch in rows_of(expanded(inputs), reading):
         found.append(batch.slice(0, most - n))
         n += found[-1].num_rows
         if n >= most:
@@ -133,7 +139,7 @@ def _first_table(inputs: list[str], reading: Reading, most: int) -> pa.Table:
 def _whole_rows(table: pa.Table, record: StreamRecord, target: str | None) -> AskedRows:
     """Rows in which nothing is missing."""
     X = inputs_of(table, record.columns, record.encodings)
-    there = ~np.isnan(X).any(axis=1)
+    there = np.isfinite(X).all(axis=1)
     y = None
     if target is not None:
         y, known = target_of(table, target)

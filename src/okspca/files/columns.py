@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from okspca.errors import DataError
+from okspca.files import reading
 from okspca.numerics.arrays import Floats
-from okspca.state.streams import DATE, NUMBER, ONE_HOT, Encoding
+from okspca.state.streams import DATE, NUMBER, ONE_HOT, Encoding, StreamRecord
 
 NUMBERS = (
     pa.types.is_integer,
@@ -34,22 +35,39 @@ def chosen_columns(
     names: Sequence[str], target: str, columns: list[str] | None, drop: list[str]
 ) -> tuple[str, ...]:
     """Choose the input columns; a message names the column and what to do."""
-    for name in (target, *(columns or ()), *drop):
-        check_present(name, names)
-    chosen = [n for n in (columns or names) if n != target and n not in drop]
+    columns, drop = listed(columns or [], names), listed(drop, names)
+    check_present([target, *columns, *drop], names)
+    left_out = {target, *drop}
+    chosen = [name for name in (columns or names) if name not in left_out]
     if not chosen:
         message = f"No input columns are left beside the target {target!r}; check the delimiter."
         raise DataError(message)
-    twice = [name for name, times in Counter(names).items() if times > 1 and name in chosen]
+    wanted = set(chosen)
+    twice = [name for name, times in Counter(names).items() if times > 1 and name in wanted]
     if twice:
         message = f"There are several columns {twice[0]!r}; give each its own name."
         raise DataError(message)
     return tuple(dict.fromkeys(chosen))
 
 
-def check_present(name: str, names: Sequence[str]) -> None:
+def listed(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Columns that were named one by one or in lists such as ``a,b``.
+
+    Examples
+    --------
+    >>> listed(["a,b", "c,d"], ["a", "b", "c,d"])
+    ['a', 'b', 'c,d']
+    """
+    there = set(names)
+    parts = [[each] if each in there else each.split(",") for each in given]
+    return [name for part in parts for name in part]
+
+
+def check_present(wanted: Sequence[str], names: Sequence[str]) -> None:
     """Raise where a column is missing, and say which there are."""
-    if name in names:
+    there = set(names)
+    name = next((each for each in wanted if each not in there), None)
+    if name is None:
         return
     shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
     hint = ""
@@ -81,6 +99,20 @@ def input_names(columns: Sequence[str], encodings: Sequence[Encoding]) -> list[s
         is_text = encoding.kind == ONE_HOT
         names += [f"{name}={value}" for value in encoding.categories] if is_text else [name]
     return names
+
+
+def kinds_of(record: StreamRecord) -> dict[str, str]:
+    """What the inputs of a model are read as in another file: numbers, or texts.
+
+    Examples
+    --------
+    >>> kinds_of(StreamRecord((), "y", ("a",), "raise", encodings=(Encoding("one-hot", ("x",)),)))
+    {'a': 'text'}
+    """
+    encodings = record.encodings or [Encoding(NUMBER)] * len(record.columns)
+    words = {NUMBER: reading.NUMBER, ONE_HOT: reading.TEXT}
+    known = zip(record.columns, encodings, strict=True)
+    return {name: words[each.kind] for name, each in known if each.kind in words}
 
 
 def inputs_of(table: pa.Table, columns: Sequence[str], encodings: Sequence[Encoding]) -> Floats:

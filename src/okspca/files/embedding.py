@@ -18,10 +18,11 @@ from pyarrow import csv, ipc, parquet
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.preparing import IMPUTE
-from okspca.files.columns import check_present, inputs_of, is_text
-from okspca.files.readers import Types, format_of
+from okspca.files.columns import check_present, inputs_of, is_text, kinds_of
+from okspca.files.readers import format_of
+from okspca.files.reading import COPY, TEXT
 from okspca.outputs import STANDARD, is_null, replacing
-from okspca.state.streams import ONE_HOT, StreamRecord
+from okspca.state.streams import StreamRecord
 
 WRITERS = ("csv", "tsv", "parquet", "arrow")
 
@@ -29,17 +30,15 @@ WRITERS = ("csv", "tsv", "parquet", "arrow")
 def embedded(
     model: OKSPCA, batch: pa.RecordBatch, record: StreamRecord, keep: list[str]
 ) -> pa.Table:
-    """Embed a batch; a row with a missing input gets an empty embedding, so that rows line up.
+    """Embed a batch; a row with a missing or infinite input gets none, so that rows line up.
 
-    A model that fills in missing values embeds such rows as well.
+    A model that fills in missing values embeds rows that lack some as well.
     """
-    there = set(batch.schema.names)
-    for name in (*record.columns, *keep):
-        if name not in there:
-            check_present(name, batch.schema.names)
+    check_present([*record.columns, *keep], batch.schema.names)
     table = pa.Table.from_batches([batch])
     X = inputs_of(table, record.columns, record.encodings)
-    present = ~np.isnan(X).any(axis=1) | (model.missing == IMPUTE)
+    is_usable = np.isfinite(X) | (np.isnan(X) & (model.missing == IMPUTE))
+    present = is_usable.all(axis=1)
     Z = np.full((len(X), model.n_components), np.nan)
     if present.any():
         Z[present] = np.asarray(model.transform(np.ascontiguousarray(X[present])))
@@ -50,14 +49,12 @@ def embedded(
     return pa.table(found)
 
 
-def types_for(record: StreamRecord, keep: list[str], *, verbatim: bool) -> Types:
-    """How text is read: categories as text, and what is kept as it stands where that is wanted.
+def kinds_for(record: StreamRecord, keep: list[str], *, verbatim: bool) -> dict[str, str]:
+    """What columns are read as: inputs as the model has them, what is kept as it looks.
 
-    The first row of a pipe does not show what later ones hold.
+    The first row of a pipe does not show what later ones hold, so there it is kept as text.
     """
-    encodings = zip(record.columns, record.encodings, strict=False)
-    types: Types = {name: pa.string() for name, encoding in encodings if encoding.kind == ONE_HOT}
-    return types | dict.fromkeys(keep, pa.string() if verbatim else None)
+    return dict.fromkeys(keep, TEXT if verbatim else COPY) | kinds_of(record)
 
 
 def format_for(out: Path) -> str:

@@ -13,6 +13,7 @@ cut changes no result by more than rounding.
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,11 @@ LINGER = 0.5
 HISTORY_STEP = 1.25
 
 
+def some_row(row: int) -> str:
+    """Where a row stands, if nothing better is known."""
+    return f"Row {row + 1:,} of these"
+
+
 class Block(NamedTuple):
     """Rows as numbers: inputs, targets, which rows have a target, where inputs are missing."""
 
@@ -44,6 +50,8 @@ class Block(NamedTuple):
     y: NDArray[Any]
     known: NDArray[np.bool_]
     missing: NDArray[np.bool_] | None
+    #: Says in which file and line a row of the block stands.
+    place: Callable[[int], str] = some_row
 
     @property
     def is_whole(self) -> bool:
@@ -53,7 +61,13 @@ class Block(NamedTuple):
     def part(self, start: int, end: int) -> "Block":
         """Return some of the rows."""
         missing = None if self.missing is None else self.missing[start:end]
-        return Block(self.X[start:end], self.y[start:end], self.known[start:end], missing)
+        known, place = self.known[start:end], partial(_place_after, self.place, start)
+        return Block(self.X[start:end], self.y[start:end], known, missing, place)
+
+
+def _place_after(place: Callable[[int], str], start: int, row: int) -> str:
+    """Where a row of a part stands."""
+    return place(start + row)
 
 
 def block_end(row: int) -> int:
@@ -150,7 +164,9 @@ class _Waiting:
         self._size += batch.num_rows
 
 
-def block_of(table: pa.Table, record: StreamRecord) -> Block:
+def block_of(
+    table: pa.Table, record: StreamRecord, place: Callable[[int], str] = some_row
+) -> Block:
     """Turn rows of a table into numbers."""
     X = inputs_of(table, record.columns, record.encodings)
     y, known = target_of(table, record.target)
@@ -159,7 +175,7 @@ def block_of(table: pa.Table, record: StreamRecord) -> Block:
         total = X.sum()
     if np.isnan(total):  # or infinite with both signs, which learning will refuse
         missing = np.isnan(X)
-    return Block(X, y, known, missing)
+    return Block(X, y, known, missing if missing is not None and missing.any() else None, place)
 
 
 def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
@@ -176,10 +192,9 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
         try:
             model.partial_fit(block.X, block.y)
         except DataError as failure:
-            _refuse_infinite(record, block.X)
-            first, last = record.rows_read + 1, record.rows_read + n
-            where = f"rows {first} to {last}" if n > 1 else f"row {first}"
-            message = f"In {where} of the input, counted from 0 there: {failure}"
+            _refuse_infinite(record, block)
+            until = f" to {block.place(n - 1)}, counted from 0 there" if n > 1 else ""
+            message = f"{block.place(0)}{until}: {failure}"
             raise DataError(message) from failure
         if evaluation is not None and tested is not None:
             evaluation = after_learning(model, evaluation, tested, y)
@@ -249,7 +264,7 @@ def first_rows(
         table = pa.Table.from_batches([batch.slice(0, most - n_rows)])
         X = inputs_of(table, chosen_columns(batch.schema.names, target, None, drop), ())
         y, known = target_of(table, target)
-        kept = known & ~np.isnan(X).any(axis=1)
+        kept = known & np.isfinite(X).all(axis=1)
         found.append((X[kept], y[kept]))
         n_rows += int(kept.sum())
         if n_rows >= most:
@@ -274,7 +289,7 @@ def _kept(model: OKSPCA, record: StreamRecord, block: Block) -> NDArray[np.bool_
     if missing is None:
         missing = np.zeros(block.X.shape, dtype=np.bool_)
     if record.missing == RAISE:
-        _refuse_missing(record, missing, block.known)
+        _refuse_missing(record, missing, block)
     if record.missing == IMPUTE:
         _refuse_empty(model, record, missing)
         return block.known
@@ -307,32 +322,31 @@ def target_of(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[np.bool
     return np.array(column.to_pylist(), dtype=object), known
 
 
-def _refuse_missing(
-    record: StreamRecord, missing: NDArray[np.bool_], known: NDArray[np.bool_]
-) -> None:
+def _refuse_missing(record: StreamRecord, missing: NDArray[np.bool_], block: Block) -> None:
     """Raise for the first row in which a value is missing."""
-    bad = missing.any(axis=1) | ~known
+    bad = missing.any(axis=1) | ~block.known
     if bad.any():
         row = int(np.argmax(bad))
         names = input_names(record.columns, record.encodings)
-        lacks = names[int(np.argmax(missing[row]))] if known[row] else record.target
+        lacks = names[int(np.argmax(missing[row]))] if block.known[row] else record.target
         lacks = lacks if lacks in (*record.columns, record.target) else lacks.split("=")[0]
-        message = (
-            f"Row {record.rows_read + row + 1} of the input has no value in column {lacks!r}; "
-            "use --missing skip or --missing impute."
-        )
+        where = f"{block.place(row)}, column {lacks!r}"
+        message = f"{where} has no value; use --missing skip or --missing impute."
         raise DataError(message)
 
 
-def _refuse_infinite(record: StreamRecord, X: Floats) -> None:
-    """Raise for the first value that is infinite, by its row in the input and its column."""
-    places = np.argwhere(np.isinf(X))
+def _refuse_infinite(record: StreamRecord, block: Block) -> None:
+    """Raise for the first value that is infinite, by its place and its column."""
+    y = block.y if block.y.dtype.kind == "f" else np.zeros(len(block.X))
+    values = np.column_stack([block.X, y])
+    places = np.argwhere(np.isinf(values))
     if len(places):
-        row, column = places[0]
-        name = input_names(record.columns, record.encodings)[column]
+        row, column = map(int, places[0])
+        name = [*input_names(record.columns, record.encodings), record.target][column]
+        value = values[row, column]
         message = (
-            f"Row {record.rows_read + row + 1} of the input has {X[row, column]:g} (infinity) in "
-            f"column {name!r}; replace it, or leave the column out with --drop {name!r}."
+            f"{block.place(row)}, column {name!r}: {value:g} is not finite; if it stands for a "
+            f"missing value, add --na and what is written there, or use --drop {name!r}."
         )
         raise DataError(message)
 

@@ -4,7 +4,6 @@ The model stays as it is.  Readouts are fitted to the held-out rows before each 
 predicted from rows that the readout has seen, and every method has the same rows to learn from.
 """
 
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +13,12 @@ from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION, check_labels
 from okspca.features import OneHotMap
-from okspca.files.columns import check_present
+from okspca.files.columns import check_present, kinds_of
 from okspca.files.comparison import Scores, scores
 from okspca.files.evaluating import before_learning, taken
 from okspca.files.fitting import SMALL, Block, block_of, blocks
-from okspca.files.readers import Reading, batches, expanded
+from okspca.files.readers import expanded, rows_of
+from okspca.files.reading import LABEL, NUMBER, Reading
 from okspca.state.evaluations import Evaluation
 from okspca.state.streams import StreamRecord
 
@@ -35,12 +35,12 @@ def score_held_out(
 ) -> HeldOut:
     """Score the rows of files; those with gaps or with unknown classes are left out."""
     classes = model.task_ == CLASSIFICATION
-    types = {record.target: None if classes else pa.float64()}
+    kinds = {**kinds_of(record), record.target: LABEL if classes else NUMBER}
+    columns = frozenset([*record.columns, record.target])
+    reading = reading._replace(kinds={**kinds, **reading.kinds}, columns=columns)
     evaluation = Evaluation.start(model.input_map_.n_features, model.n_features_in_)
     rows = used = 0
-    found = chain.from_iterable(
-        batches(name, reading._replace(types=types)) for name in expanded(inputs)
-    )
+    found = rows_of(expanded(inputs), reading)
     for table in blocks((_checked(batch, record) for batch in found), 0):
         block = _usable(model, block_of(table, record))
         rows, used = rows + table.num_rows, used + len(block.X)
@@ -59,8 +59,7 @@ def score_held_out(
 
 def _checked(batch: pa.RecordBatch, record: StreamRecord) -> pa.RecordBatch:
     """A batch that has all columns of the model."""
-    for name in (*record.columns, record.target):
-        check_present(name, batch.schema.names)
+    check_present([*record.columns, record.target], batch.schema.names)
     return batch.select([*record.columns, record.target])
 
 

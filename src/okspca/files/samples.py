@@ -1,7 +1,7 @@
 """Rows of the inputs for pictures, and a profile of what the columns hold."""
 
 from collections import Counter
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,9 +11,10 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from okspca.errors import DataError
-from okspca.files.columns import check_present, input_names, inputs_of
+from okspca.files.columns import check_present, input_names, inputs_of, kinds_of
 from okspca.files.fitting import target_of
-from okspca.files.readers import Reading, batches, expanded
+from okspca.files.readers import expanded, rows_of
+from okspca.files.reading import LABEL, NUMBER, Reading
 from okspca.numerics.arrays import Floats
 from okspca.state.streams import StreamRecord
 
@@ -31,7 +32,7 @@ class Sample(NamedTuple):
 
     def drawn(self, most: int) -> tuple[Floats, NDArray[Any]]:
         """At most so many rows without gaps, chosen at random but always the same ones."""
-        whole = np.flatnonzero(self.known & ~np.isnan(self.X).any(axis=1))
+        whole = np.flatnonzero(self.known & np.isfinite(self.X).all(axis=1))
         if len(whole) > most:
             whole = np.sort(RandomState(0).choice(whole, most, replace=False))
         return self.X[whole], self.y[whole]
@@ -54,13 +55,13 @@ def read_sample(
     """Read the first rows of inputs, as the model sees them."""
     names = input_names(record.columns, record.encodings)
     limit = max(min(most_rows, MOST_VALUES // len(names)), 1)
-    types = {record.target: None if classes else pa.float64()}
-    reading = reading._replace(types=types)
+    kinds = {**kinds_of(record), record.target: LABEL if classes else NUMBER}
+    used = frozenset([*record.columns, record.target])
+    reading = reading._replace(kinds={**kinds, **reading.kinds}, columns=used)
     parts: list[tuple[Floats, NDArray[Any], NDArray[np.bool_]]] = []
     found = 0
-    for batch in chain.from_iterable(batches(name, reading) for name in expanded(inputs)):
-        for name in (*record.columns, record.target):
-            check_present(name, batch.schema.names)
+    for batch in rows_of(expanded(inputs), reading):
+        check_present([*record.columns, record.target], batch.schema.names)
         table = pa.Table.from_batches([batch.slice(0, limit - found)])
         if table.num_rows:
             X = inputs_of(table, record.columns, record.encodings)
@@ -92,7 +93,7 @@ def profile(sample: Sample) -> list[ColumnProfile]:
     """
     found = []
     for name, column in zip(sample.names, sample.X.T, strict=True):
-        there = column[~np.isnan(column)]
+        there = column[np.isfinite(column)]
         gaps = len(column) - len(there)
         if not len(there):
             found.append(ColumnProfile(name, gaps, *[float("nan")] * 4))

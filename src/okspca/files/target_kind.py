@@ -5,6 +5,7 @@ whole ones (:func:`okspca.estimators.data.look_like_labels`).  The decision is m
 first row is learned, and stands in the model; a run that is resumed keeps it.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,15 +51,15 @@ def decided(column: pa.ChunkedArray, name: str) -> Decision | None:
     return None
 
 
-def check_whole(y: NDArray[Any], name: str, row: int) -> None:
-    """Raise where labels that were whole numbers are followed by others, ``row`` rows in."""
+def check_whole(y: NDArray[Any], name: str, place: Callable[[int], str]) -> None:
+    """Raise where labels that were whole numbers are followed by others."""
     if y.dtype.kind != "f":
         return
     broken = np.flatnonzero(np.isfinite(y) & (y != np.rint(y)))
     if len(broken):
+        where = f"{place(int(broken[0]))}, column {name!r}: {y[broken[0]]:g} is not a whole number"
         message = (
-            f"Row {row + broken[0] + 1} of the input has the target {y[broken[0]]:g}, "
-            f"but column {name!r} was taken for labels, since its first rows held few "
+            f"{where}, but the target was taken for labels, since its first rows held few "
             "whole numbers; use --task regression, or --task classification if it is a label."
         )
         raise DataError(message)

@@ -14,7 +14,8 @@ from okspca.estimators.data import CLASSIFICATION
 from okspca.estimators.saving import load_model
 from okspca.files.comparison import Scores, scores
 from okspca.files.held_out import HeldOut, score_held_out
-from okspca.files.readers import Reading, expanded
+from okspca.files.readers import expanded
+from okspca.files.reading import Reading
 from okspca.files.samples import Sample, read_sample, usable_inputs
 from okspca.files.verdict import Setting, setting_of
 from okspca.numerics.arrays import Floats

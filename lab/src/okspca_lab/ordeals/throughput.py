@@ -26,6 +26,7 @@ from okspca.cli.fit_run import FitRun
 from okspca.cli.interruption import Interruption
 from okspca.datasets import response_surface
 from okspca.files.readers import batches
+from okspca.files.reading import Reading
 from okspca_lab.bench.figures import draw_memory
 from okspca_lab.bench.memory import MemoryPoint, explained, resident_bytes
 from okspca_lab.studies.pages import write_csv
@@ -90,7 +91,7 @@ def fit(path: Path, progress: Progress) -> int:
         parameters = {"n_random_features": FEATURES, "random_state": 0}
         run.start(parameters, evaluate=False)
         run.check_place([str(path)])
-        run.open(None, None, "y")
+        run.open(Reading(), "y")
         run.choose(None, [], 0, False)
         run.learn((0, 0.0))
     finally:
