@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from itertools import chain
@@ -34,9 +34,10 @@ from okspca.files.columns import (
 from okspca.files.fit_options import DEFAULTS
 from okspca.files.live import Live, is_pipe
 from okspca.files.position import Position
-from okspca.files.reading import LABEL, NUMBER, Reading
+from okspca.files.reading import LABEL, NUMBER, Reading, silent
 from okspca.files.reading_ahead import Nothing, read_ahead, read_as_it_comes
 from okspca.files.standing import numbers_of
+from okspca.files.suspicions import suspicions
 from okspca.files.target_kind import check_whole, decided
 from okspca.outputs import STANDARD, is_null
 from okspca.state.evaluations import Evaluation
@@ -58,6 +59,7 @@ class FitRun:
         self.record: StreamRecord | None = None
         self.position = Position()
         self.inputs: tuple[str, ...] = ()
+        self.tell: Callable[[str], None] = silent
         self.force, self.saved_rows = False, 0
         #: How rows are read that are still on their way; None where all can be read again.
         self.live: Live | None = None
@@ -139,6 +141,7 @@ class FitRun:
         kinds = {} if self.record is None else kinds_of(self.record)
         kinds[self.target] = NUMBER if self.model.task == REGRESSION else LABEL
         reading = reading._replace(kinds={**kinds, **reading.kinds}, live=self.live)
+        self.tell = reading.tell
         self.position = Position(self.inputs)
         self.batches = readers.rows_of(self.inputs, reading, self.position)
         self.first: list[pa.RecordBatch] = []
@@ -180,6 +183,8 @@ class FitRun:
             fresh = fresh._replace(evaluation=Evaluation.start(*sizes))
         if before is None:
             self._decide(first.column(self.target).slice(0, CATEGORY_ROWS))
+            for line in suspicions(first, names, self.target, self.model.task):
+                self.tell(line)
         else:
             check_reading(self.out, before, fresh)
         self.record = before or fresh
@@ -211,6 +216,8 @@ class FitRun:
         self.record = fitting.with_standing(self.model, self.record)
         self._save()
         self.progress.finish(self.record.rows_read, self._numbers, self.out)
+        for line in fitting.others_told(self.record):
+            self.tell(line)
 
     def _learn_blocks(self, record: StreamRecord, every: tuple[int, float]) -> None:
         """Learn to the end of the inputs, or to an interruption."""

@@ -135,7 +135,7 @@ def teller(
     told = {PLAIN} if only_odd else set()
 
     def tell(line: str) -> None:
-        what = line.partition(": ")[2]
+        what = line.partition(": ")[2] or line
         if what not in told:
             told.add(what)
             if on_stderr:

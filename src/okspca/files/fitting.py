@@ -29,7 +29,7 @@ from okspca.files.comparison import scores
 from okspca.files.evaluating import after_learning, before_learning
 from okspca.files.reading_ahead import Nothing
 from okspca.numerics.arrays import Floats
-from okspca.state.streams import Standing, StreamRecord
+from okspca.state.streams import ONE_HOT, Standing, StreamRecord
 
 SMALL, BLOCK = 256, 4096
 #: Seconds for which a row from a pipe waits for others.
@@ -203,7 +203,40 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
         rows_skipped=record.rows_skipped + n - int(kept.sum()),
         values_imputed=record.values_imputed + _n_imputed(model) - before,
         evaluation=evaluation,
+        others=_with_others(record, block.X),
     )
+
+
+def _with_others(record: StreamRecord, X: Floats) -> tuple[int, ...]:
+    """Count the texts that are no category of their column, for each column."""
+    counts, at = [], 0
+    for number, encoding in enumerate(record.encodings):
+        width, before = 1, record.others[number] if record.others else 0
+        if encoding.kind == ONE_HOT:
+            width = len(encoding.categories)
+            before += int((X[:, at : at + width].sum(axis=1) == 0.0).sum())
+        counts.append(before)
+        at += width
+    return tuple(counts) if any(counts) else ()
+
+
+def others_told(record: StreamRecord) -> Iterator[str]:
+    """Say how many texts were no category of their column.
+
+    Examples
+    --------
+    >>> from okspca.state.streams import Encoding
+    >>> colour = Encoding("one-hot", ("red", "blue"))
+    >>> rows = StreamRecord((), "y", ("colour",), "skip", 10, encodings=(colour,), others=(3,))
+    >>> list(others_told(rows))
+    ["Column 'colour': 3 of 10 values are none of its 2 categories and count as zeros."]
+    """
+    for name, encoding, count in zip(record.columns, record.encodings, record.others, strict=False):
+        if count:
+            told = f"{count:,} of {record.rows_read:,} values are none of its"
+            yield (
+                f"Column {name!r}: {told} {len(encoding.categories)} categories and count as zeros."
+            )
 
 
 def learn_what_can_be(

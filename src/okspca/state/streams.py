@@ -77,6 +77,8 @@ class StreamRecord(NamedTuple):
         Running scores of predictions made before a row was learned, if asked for.
     offsets : tuple of (topic, partition, offset)
         For a log such as Kafka: the next message of each partition that was not learned.
+    others : tuple of int
+        For each column, how many of its texts were no category; empty where there were none.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class StreamRecord(NamedTuple):
     history: tuple[Standing, ...] = ()
     evaluation: Evaluation | None = None
     offsets: tuple[tuple[str, int, int], ...] = ()
+    others: tuple[int, ...] = ()
 
     @property
     def has_dates(self) -> bool:
@@ -125,6 +128,8 @@ def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
         inner.array("history", np.where(np.isnan(history), UNKNOWN, history))
     if stream.offsets:
         inner.put("offsets", [list(offset) for offset in stream.offsets])
+    if stream.others:
+        inner.put("others", list(stream.others))
     if stream.evaluation is not None:
         write_evaluation(inner.inside("evaluation"), stream.evaluation)
 
@@ -156,10 +161,23 @@ def read_stream(source: Source) -> StreamRecord | None:
         record = record._replace(history=tuple(Standing(*row) for row in history.tolist()))
     if "offsets" in later:
         record = record._replace(offsets=_read_offsets(inner))
+    if "others" in later:
+        record = record._replace(others=_read_others(inner, len(record.encodings)))
     if "evaluation" in later:
         record = record._replace(evaluation=read_evaluation(inner.inside("evaluation")))
     inner.close()
     return record
+
+
+def _read_others(source: Source, n_columns: int) -> tuple[int, ...]:
+    """Read how many texts were no category."""
+    value = source.raw("others")
+    counts = value if isinstance(value, list) else []
+    if len(counts) != n_columns or not any(counts):
+        source.refuse("others", value)
+    if any(type(count) is not int or count < 0 for count in counts):
+        source.refuse("others", value)
+    return tuple(counts)
 
 
 def _read_offsets(source: Source) -> tuple[tuple[str, int, int], ...]:
