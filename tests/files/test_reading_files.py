@@ -40,7 +40,17 @@ def lines(n: int = 40) -> str:
     return "a,b,y\n" + "".join(f"{i}.5,{i % 7},{(i * i) % 11}.25\n" for i in range(n))
 
 
-@pytest.mark.parametrize("far", [70_000, 200_000])
+def test_pieces_of_a_wide_file_hold_many_rows(tmp_path: Path) -> None:
+    """Every column of a piece has its price, so few rows a piece would make wide files slow."""
+    names = ",".join(f"x{i}" for i in range(4000))
+    row = ",".join(["1.234567"] * 4000)
+    (tmp_path / "wide.csv").write_text("\n".join([names, *[row] * 300]) + "\n")
+    found = [batch.num_rows for batch in rows_of([str(tmp_path / "wide.csv")])]
+    assert sum(found) == 300
+    assert len(found) <= 3
+
+
+@pytest.mark.parametrize("far", [70_000, pytest.param(200_000, marks=pytest.mark.slow)])
 def test_a_value_far_into_a_file_is_named(far: int, tmp_path: Path) -> None:
     text = "".join(f'{i}.5,"two\nlines",{i}\n' for i in range(far))
     path = tmp_path / "rows.csv"

@@ -35,11 +35,9 @@ def fit(
     out: Annotated[Path, typer.Option(help="Where to write the model.")],
     target: Annotated[str | None, typer.Option(help="Name of the target column.")] = None,
     columns: Annotated[
-        list[str] | None, typer.Option(help="An input column; repeat it. All by default.")
+        list[str] | None, typer.Option(help="Input columns, as a,b. All by default.")
     ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; repeat it.")
-    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Columns to leave out, as a,b.")] = None,
     one_hot: Annotated[
         int | None,
         typer.Option(min=0, help="Make at most so many indicator columns of each text column."),
