@@ -1,5 +1,8 @@
 """Rows of pipes and growing files: learned as they come, none lost, whatever ends the run."""
 
+import bz2
+import gzip
+import lzma
 import os
 import re
 import signal
@@ -250,3 +253,39 @@ def test_rows_flow_through_transform(tmp_path: Path) -> None:
     assert answers[2] == "gap,\n"
     assert answers[3].startswith('"x, y",')
     assert float(answers[3].split(",")[2]) == pytest.approx(third)
+
+
+@pytest.mark.parametrize("bad", ["0,5;1,x;1\n", "0,5;1\n"])
+def test_what_a_pipe_is_like_is_found_out_and_a_bad_line_is_named_as_counted_there(
+    bad: str, tmp_path: Path
+) -> None:
+    """Semicolons, decimal commas; the bad line lies among those that show what columns hold."""
+    text = [line.replace(",", ";").replace(".", ",") for line in lines(50)]
+    pipe, out = tmp_path / "pipe.csv", tmp_path / "m"
+    with Writer(pipe, "".join([*text[:34], bad, *text[34:]])):
+        result = run("fit", pipe, "--out", out, *SMALL)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"{pipe}, line 35")
+    assert "semicolon, decimal comma" in result.stdout
+    assert rows_in(out) == 33
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_rows_of_a_packed_pipe_are_learned(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    packed = pack("".join(lines(40)).encode())
+    words = ["fit", "-", "--quiet", "--out", str(tmp_path / "m"), *SMALL]
+    done = subprocess.run([*COMMAND, *words], input=packed, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rows_in(tmp_path / "m") == 40
+
+
+def test_json_lines_of_a_pipe_are_known_by_their_first_sign(tmp_path: Path) -> None:
+    text = "".join(f'{{"a": {i}.5, "b": {i * i % 7}, "y": {i % 5}.25}}\n' for i in range(30))
+    words = ["fit", "-", "--quiet", "--out", str(tmp_path / "m"), *SMALL]
+    done = subprocess.run(
+        [*COMMAND, *words], input=(text + '{"a": "x"}\n').encode(), capture_output=True, check=False
+    )
+    assert done.stderr.decode().startswith(
+        "Standard input, line 31, column 'a': \"x\" is not a num"
+    )
+    assert rows_in(tmp_path / "m") == 30

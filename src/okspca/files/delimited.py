@@ -16,7 +16,7 @@ from pyarrow import csv
 
 from okspca.errors import DataError
 from okspca.files import plans
-from okspca.files.dialect import Dialect, decoded, detect, wrong_bytes
+from okspca.files.dialect import Dialect, decoded, detect, looks_like_number, wrong_bytes
 from okspca.files.numerals import cleaned
 from okspca.files.plans import Plan, Unsure
 from okspca.files.position import Position
@@ -35,6 +35,8 @@ from okspca.files.sources import PIECE, Source, called, reason
 
 #: So many lines of a pipe are looked at beforehand: more may take their time.
 PIPE_LINES, FEWEST_LINES = 200, 4
+#: What is said of a value that is the name of its column.
+REPEATED = "repeats the header, as in files that were put together; remove the line."
 AS_TEXT = (TEXT, LABEL, COPY)
 TEMPORAL = pa.types.is_temporal
 
@@ -203,8 +205,9 @@ class DelimitedTable:
         if doubt.value is None:
             return DataError(f"{self.name}, column {name!r} {doubt.sentence}")
         row = self._texts(column).to_pylist().index(doubt.value)
+        sentence = REPEATED if doubt.value == name else doubt.sentence
         line = row_lines(text, self.dialect.lines_before + 1, self.quotes)[row]
-        told = f"{self.name}, line {line:,}, column {name!r}: {doubt.value!r} {doubt.sentence}"
+        told = f"{self.name}, line {line:,}, column {name!r}: {doubt.value!r} {sentence}"
         return LineError(told, int(line))
 
     def _converting(self, types: dict[str, pa.DataType]) -> csv.ConvertOptions:
@@ -264,7 +267,11 @@ class DelimitedTable:
         at = int(row_lines(text, line, self.quotes)[row])
         plan, name = self._plans[place], self.dialect.names[place]
         remedy = plan.remedy or f"if it stands for a missing value, add --na '{value}'"
+        if plan.noun == plans.A_NUMBER and looks_like_number(value):
+            remedy = "if it is one, say how numbers are written with --decimal and --thousands"
         where = f"{self.name}, line {at:,}, column {name!r}"
+        if value == name:
+            return LineError(f"{where}: {value!r} {REPEATED}", at)
         return LineError(f"{where}: {value!r} is not {plan.noun}; {remedy}.", at)
 
     def _first_undated(self, texts: pa.Array) -> int | None:

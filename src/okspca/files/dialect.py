@@ -25,6 +25,8 @@ ENCODINGS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+#: How pages begin, such as one that asks to sign in before the file can be had.
+MARKUP = ("<!doctype", "<html", "<?xml")
 #: So many records are looked at, and no more values than this in wide files.
 PADDED = re.compile("0[0-9]+$")
 RECORDS, VALUES, FEWEST = 200, 50_000, 3
@@ -143,6 +145,10 @@ def detect(beginning: bytes, is_whole: bool, reading: Reading, name: str, usual:
     if not rest.strip():
         message = f"{called(name)} is empty."
         raise DataError(message)
+    if rest.lstrip()[:9].lower().startswith(MARKUP):
+        what = "a page of HTML or XML, not a table"
+        message = f"{called(name)}, line {before + 1:,} begins {what}; look at it in a browser."
+        raise DataError(message)
     delimiter = reading.delimiter or given or usual
     if len(delimiter) > 1:
         message = f"--delimiter {delimiter!r} is not a single sign."
@@ -168,8 +174,12 @@ def encoding_of(beginning: bytes, given: str | None, name: str) -> str:
     for mark, encoding in ENCODINGS.items():
         if beginning.startswith(mark):
             return encoding
-    if b"\x00" in beginning[:4096]:
-        message = f"{called(name)} is not a text file, or in UTF-16 without a mark: see --encoding."
+    if b"\x00" in beginning:
+        line = 1 + beginning[: beginning.index(b"\x00")].count(b"\n")
+        message = (
+            f"{called(name)}, line {line:,} holds zero bytes: it is not a text file, or in UTF-16 "
+            "without a mark (see --encoding), or whatever wrote it broke off there."
+        )
         raise DataError(message)
     try:
         codecs.getincrementaldecoder("utf-8")().decode(beginning)

@@ -7,7 +7,7 @@ from okspca.files.live import Live
 
 #: Words for a value that is missing; an empty value always is.
 MISSING_WORDS = (
-    *("?", "-", "--", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>", "#DIV/0!", "#VALUE!"),
+    *("?", "-", "--", ".", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>", "#DIV/0!", "#VALUE!"),
     *("NULL", "Null", "null", "None", "none", "NaN", "Nan", "NAN", "nan", "-nan"),
 )
 #: What a column of text is read as: numbers, labels of classes, texts, or whatever it looks like.
