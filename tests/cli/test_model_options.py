@@ -17,11 +17,13 @@ from okspca.files.fit_options import DEFAULTS, OPTIONS, SWITCH, off, value_of, w
 
 #: Parameters that are objects; a command line cannot make them.
 OBJECTS = set(READY_MADE)
+#: Parameters of data frames: in files, text columns are encoded by --one-hot before the model.
+OF_FRAMES = {"categories", "max_categories"}
 
 
 def parameters() -> dict[str, Any]:
     found = inspect.signature(OKSPCA).parameters
-    return {name: each.default for name, each in found.items() if name not in OBJECTS}
+    return {name: each.default for name, each in found.items() if name not in OBJECTS | OF_FRAMES}
 
 
 def flags() -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.random import RandomState
 from scipy.sparse import csr_array
@@ -289,3 +290,21 @@ def test_indicators_have_names() -> None:
     assert model.input_map_.n_inputs == 4
     with pytest.raises(DataError, match="missing_indicators"):
         OKSPCA(**SMALL, missing="impute", missing_indicators=True).fit(csr_array(X), Y)
+
+
+def test_nulls_of_arrow_are_missing() -> None:
+    table = pa.table({"a": [1.0, None, 3.0], "b": [1, 2, 4]})
+    model = OKSPCA(**SMALL, missing="skip").fit(table, Y[:3])
+    assert (model.n_rows_skipped_, model.input_names_) == (1, ["a", "b"])
+    filling = OKSPCA(**SMALL, missing="impute").fit(table, Y[:3])
+    assert filling.complete_rows(table).tolist() == [[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]]
+    with pytest.raises(DataError, match=r"at row 1, column 'a'"):
+        OKSPCA(**SMALL).fit(table, Y[:3])
+
+
+def test_explanations_know_the_inputs_that_were_added() -> None:
+    frame = pd.DataFrame(np.where(X > 1.0, np.nan, X), columns=["a", "b"])
+    model = OKSPCA(**SMALL, missing="impute", missing_indicators=True).fit(frame, Y)
+    for found in (model.explain(), model.explain(frame), model.explain_rows(frame)):
+        assert list(found.inputs) == ["a", "b", "a is missing", "b is missing"]
+    assert np.isfinite(model.explain(frame).shares).all()

@@ -99,6 +99,12 @@ def check_can_be_sharded(model: OKSPCA) -> None:
         if follows:
             message = f"{name}={getattr(model, name)!r} follows one stream and cannot be merged"
             raise ValueError(f"{message}; leave {name} at its default.")
+    if model.categories != RAISE:
+        message = (
+            f"categories={model.categories!r} finds its values in the first rows of one stream; "
+            "encode text columns beforehand, with the same values for every shard."
+        )
+        raise ValueError(message)
     for name in ("input_standardizer", "target_standardizer"):
         given = getattr(model, name)
         if not isinstance(given, FrozenStandardizer | NoStandardizer | None):

@@ -102,7 +102,7 @@ class Answering(FittedAttributes):
         return self.ready().read(lambda p: p.service.health(p.service_state))
 
     def complete_rows(self, X: ArrayLike) -> Floats:
-        """Rows as the model's inputs: checked, with missing values filled in as for an answer."""
+        """Rows as the model's inputs: checked, encoded and filled in as for an answer."""
         pipeline = self.ready()
         rows = self._checked_rows(pipeline, X)
         preparation = pipeline.read_as_is(lambda state: preparation_of(self, state))
@@ -135,9 +135,11 @@ class Answering(FittedAttributes):
     def _checked_rows(self, pipeline: Pipeline, X: ArrayLike) -> Floats:
         """Check rows that are to be embedded."""
         gaps = self.missing != RAISE
-        if gaps:
+        preparation = pipeline.read_as_is(lambda state: preparation_of(self, state))
+        text = preparation if preparation is not None and preparation.reads_text else None
+        if gaps or text is not None:
             validated(self, X, reset=False, skip_check_array=True)
-            X = numbers_with_gaps(X)
+            X = numbers_with_gaps(X) if text is None else text.coded(X)[1]
             checked: Floats = validated(self, X, reset=None, ensure_all_finite=False)
         else:
             checks = {"dtype": np.float64, "ensure_all_finite": False, "accept_sparse": "csr"}

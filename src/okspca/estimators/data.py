@@ -9,7 +9,14 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from okspca.errors import DataError
-from okspca.estimators.missing import REMEDY, as_array, check_present, column_names
+from okspca.estimators.missing import (
+    ENCODE,
+    ENCODE_FRAME,
+    REMEDY,
+    as_array,
+    check_present,
+    column_names,
+)
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
 from okspca.numerics.scalars import plain
@@ -108,7 +115,9 @@ def validated(model: Any, X: Any, *, reset: bool | None, **checks: Any) -> Any:
             return check_array(X, dtype=np.float64, estimator=model, accept_sparse="csr", **checks)
         return validate_data(model, X, reset=reset, **checks)
     except ValueError as failure:
-        raise DataError(where_not_numbers(X) or str(failure)) from failure
+        # Where only columns were compared, text in them is no concern.
+        is_text = None if checks.get("skip_check_array") else where_not_numbers(X)
+        raise DataError(is_text or str(failure)) from failure
 
 
 def where_not_numbers(X: Any) -> str | None:
@@ -117,14 +126,15 @@ def where_not_numbers(X: Any) -> str | None:
     if array.ndim != 2 or array.dtype.kind not in "OUS":
         return None
     for (row, column), value in np.ndenumerate(array):
-        if isinstance(value, str) and not _is_numeric(value):
+        if isinstance(value, str) and not is_numeric(value):
             names = column_names(X)
             place = f"row {row}, column {column if names is None else repr(names[column])}"
-            return f"X contains {str(value)!r} at {place}, which is not a number; encode it first."
+            remedy = ENCODE if names is None else ENCODE_FRAME
+            return f"X contains {str(value)!r} at {place}, which is not a number; {remedy}"
     return None
 
 
-def _is_numeric(text: str) -> bool:
+def is_numeric(text: str) -> bool:
     """Whether a text can be read as a number."""
     try:
         float(text)
@@ -175,7 +185,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Floats:
 def task_of(y: Any) -> str:
     """Tell the task from the dtype alone: floating point means regression, all else labels."""
     dtype = getattr(y, "dtype", None)
-    if dtype is not None and _is_categorical(dtype):
+    if is_categorical(dtype):
         return CLASSIFICATION
     array = np.asarray(y)
     if array.dtype.kind in "mMcV":
@@ -262,9 +272,9 @@ def _check_length(n_targets: int, n_rows: int) -> None:
         raise DataError(message)
 
 
-def _is_categorical(dtype: Any) -> bool:
-    """Recognise pandas and polars categorical dtypes by name, without importing either."""
-    return str(dtype).lower().startswith(("category", "categorical", "enum"))
+def is_categorical(dtype: Any) -> bool:
+    """Recognise categorical types of pandas, polars and Arrow by name, importing none of them."""
+    return str(dtype).lower().startswith(("category", "categorical", "enum", "dictionary"))
 
 
 def _kind(value: object, row: int, name: str) -> str:

@@ -53,7 +53,7 @@ class Explaining(Answering):
         """
         found, S = self._standardised(X)
         if S is None:
-            slopes, spread = _slopes_without_rows(found), np.ones(self.n_features_in_)
+            slopes, spread = _slopes_without_rows(found), np.ones(found.input_map.n_inputs)
         else:
             slopes, spread = slopes_over(found.input_map, found.columns, S), S.std(axis=0)
         weighed = slopes.squares * spread**2
@@ -225,14 +225,12 @@ class Explaining(Answering):
         found = pipeline.read(embedding)
         if X is None:
             return found, None
-        S: Any = found.standardizer.transform(self._checked_rows(pipeline, X))
+        S: Any = found.standardizer.transform(self.complete_rows(X))
         return found, np.asarray(S.toarray() if hasattr(S, "toarray") else S)
 
     def _names(self) -> "Names":
         """Names of inputs and components."""
-        names = self._known("The names").columns.listed
-        inputs = names or [f"x{i}" for i in range(self.n_features_in_)]
-        return Names(tuple(map(str, inputs)), tuple(map(str, self.get_feature_names_out())))
+        return Names(tuple(self.input_names_), tuple(map(str, self.get_feature_names_out())))
 
 
 def rows_at(X: Any, places: NDArray[np.intp]) -> Any:

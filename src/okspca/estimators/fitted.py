@@ -107,11 +107,22 @@ class FittedAttributes:
         return 0 if preparation is None else preparation.n_filled
 
     @property
+    def n_unseen_categories_(self) -> dict[str, int]:
+        """Values learned that have no indicator, by text column; empty where there are none."""
+        record = self._known("n_unseen_categories_")
+        preparation = record.preparation
+        categories = None if preparation is None else preparation.categories
+        found = {} if categories is None else categories.n_unseen
+        return {str(record.columns.called[place]): n for place, n in found.items()}
+
+    @property
     def input_names_(self) -> list[str]:
         """Names of the model's inputs: those of the columns, and of what was made of them."""
         record = self._known("input_names_")
-        names = [str(name) for name in record.columns.listed]
-        names = names or [f"x{number}" for number in range(record.columns.n)]
+        names = [str(name) for name in record.columns.called]
+        if record.preparation is not None and record.preparation.n_waiting:
+            message = "input_names_ exists once the values of text columns are fixed: see ready()."
+            raise AttributeError(message)
         return names if record.preparation is None else record.preparation.names(names)
 
     @property

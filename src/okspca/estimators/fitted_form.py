@@ -11,8 +11,8 @@ from okspca.estimators.ancestry import ANCESTRY, read_ancestry, write_ancestry
 from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SCORE, SEARCH, Record
-from okspca.estimators.preparation_form import read_preparation, write_preparation
-from okspca.estimators.preparing import PREPARATION, Preparation
+from okspca.estimators.preparation_form import check_codes, read_preparation, write_preparation
+from okspca.estimators.preparing import PREPARATION, RAISE, Preparation
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.presets import AUTO, relevance_of
 from okspca.estimators.relevance_search import TIMES, RelevanceSearch
@@ -41,7 +41,7 @@ def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
         write_pipeline(sink.inside("pipeline"), pipeline, _shared(model, intake.labels))
     sink.put("pilot", pilot is not None)
     if pilot is not None:
-        _write_rows(sink, "pilot", pilot)
+        _write_rows(sink, "pilot", pilot, gaps=model.missing != RAISE)
     companions = {} if pipeline is None else pipeline.companions
     write_ancestry(sink, companions.get(ANCESTRY, ()))
     preparation: Preparation | None = learned.preparation
@@ -61,10 +61,11 @@ def read_fitted(source: Source, model: Any) -> Record:
     columns = read_columns(source, n_inputs)
     intake = read_intake(source.inside("intake"), model.solver)
     pipeline, preparation, width = None, None, n_inputs
+    waits = source.is_none("pipeline")
     if source.is_object("preparation"):
-        preparation = read_preparation(source.inside("preparation"), n_inputs)
+        preparation = read_preparation(source.inside("preparation"), n_inputs, waits=waits)
         width = preparation.width(n_inputs)
-    if not source.is_none("pipeline"):
+    if not waits:
         shared = _shared(model, intake.labels)
         pipeline = read_pipeline(source.inside("pipeline"), shared)
         if pipeline.input_map.n_inputs != width:
@@ -72,13 +73,14 @@ def read_fitted(source: Source, model: Any) -> Record:
         _check_intake(source, intake, pipeline)
     pilot = None
     if source.flag("pilot"):
-        gaps = preparation is not None
-        pilot = _read_rows(source, "pilot", n_inputs, intake, gaps=gaps)
+        gaps = model.missing != RAISE
+        pilot = _read_pilot(source, n_inputs, intake, preparation, gaps=gaps)
     n_places = (pilot is not None) + (pipeline is not None)
     # Without a task, all rows so far were left out.
     if n_places != (intake.task is not None) or (not n_places and preparation is None):
         source.refuse("pilot", "neither held back nor learned")
-    check_widths(model, width, intake.n_outputs)
+    if preparation is None or not preparation.n_waiting:
+        check_widths(model, width, intake.n_outputs)
     search = None
     if source.is_object("search"):
         shared = _shared(model, intake.labels)
@@ -102,6 +104,23 @@ def read_fitted(source: Source, model: Any) -> Record:
     found = {SEARCH: search, SCORE: score, PREPARATION: preparation, ANCESTRY: ancestry or None}
     pipeline.companions = {name: one for name, one in found.items() if one is not None}
     return Record(columns, intake, Pipeline(pipeline), None)
+
+
+def _read_pilot(
+    source: Source,
+    n_inputs: int,
+    intake: Intake,
+    preparation: Preparation | None,
+    *,
+    gaps: bool,
+) -> Rows:
+    """Read rows that are held back, and refuse those that could not wait for text to be encoded."""
+    pilot = _read_rows(source, "pilot", n_inputs, intake, gaps=gaps)
+    if preparation is not None and preparation.categories is not None:
+        check_codes(source, preparation.categories, pilot.X)
+        if len(pilot) >= preparation.n_waiting:
+            source.refuse("pilot", "more rows than wait")
+    return pilot
 
 
 def _shared(model: Any, labels: OneHotMap | None) -> Shared:
@@ -183,13 +202,13 @@ def _read_score(source: Source, n_outputs: int) -> PrequentialScore:
     return PrequentialScore(weight, mean, squares, errors)
 
 
-def _write_rows(sink: Sink, name: str, rows: Rows) -> None:
+def _write_rows(sink: Sink, name: str, rows: Rows, *, gaps: bool = False) -> None:
     """Write rows that are kept."""
     if issparse(rows.X):
         message = "Sparse rows that are held back cannot be saved; learn 512, or give a bandwidth."
         raise StateError(message)
     # Rows that are held back may lack values; infinity was refused at the door.
-    sink.array(f"{name}_inputs", rows.X, finite=name != "pilot")
+    sink.array(f"{name}_inputs", rows.X, finite=not gaps)
     sink.array(f"{name}_targets", rows.Y)
     sink.array(f"{name}_weights", rows.weights)
 

@@ -33,6 +33,11 @@ class Columns(NamedTuple):
         """The names as a list; empty where there are none."""
         return [] if self.names is None else self.names.tolist()
 
+    @property
+    def called(self) -> list[Any]:
+        """What the columns are called where names are shown."""
+        return self.listed or [f"x{number}" for number in range(self.n)]
+
     def are_plain_in(self, X: Any) -> bool:
         """Whether X needs no conversion and, having no names to compare, no check of them."""
         return (
@@ -106,19 +111,33 @@ class Record(NamedTuple):
         found: Preparation | None = self._companion(PREPARATION)
         return found
 
+    def with_preparation(self, preparation: Preparation) -> "Record":
+        """Take over what rows that were looked at tell about those that wait, if any do."""
+        waits = self.pipeline is None
+        return self._replace(first_preparation=preparation) if waits else self
+
     def ready(self) -> Pipeline:
         """Return the pipeline, or say what is missing."""
         if self.pipeline is None and self.pilot is None:
             message = "No row was learned yet: each of them lacked a value; learn complete rows."
             raise NotReadyError(message)
         if self.pipeline is None:
-            message = (
-                f"{self.n_rows} of the {MEDIAN_ROWS} rows that bandwidth='median' or "
-                "standardize='frozen' needs were seen; learn more rows, call fit, or give "
-                "a bandwidth in numbers or a ready-made standardiser instead."
-            )
-            raise NotReadyError(message)
+            raise NotReadyError(self._what_is_awaited())
         return self.pipeline
+
+    def _what_is_awaited(self) -> str:
+        """Say what rows are held back for."""
+        awaited = 0 if self.first_preparation is None else self.first_preparation.n_waiting
+        if self.n_rows < awaited:
+            return (
+                f"{self.n_rows} of the {awaited} rows in which categories='one-hot' counts the "
+                "values of text columns were seen; learn more rows, or call fit."
+            )
+        return (
+            f"{self.n_rows} of the {MEDIAN_ROWS} rows that bandwidth='median' or "
+            "standardize='frozen' needs were seen; learn more rows, call fit, or give "
+            "a bandwidth in numbers or a ready-made standardiser instead."
+        )
 
     def _companion(self, name: str) -> Any:
         """Return what accompanies the pipeline under a name; None where there is none."""

@@ -5,7 +5,7 @@ was learned is replaced as a whole afterwards.
 """
 
 import copy
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Self, TypeGuard
 
 import numpy as np
@@ -45,6 +45,7 @@ class Learning(FittedAttributes):
     solver: str | Service[Any]
     standardize: str | None
     missing: str
+    max_categories: int
     input_standardizer: Standardizer | None
 
     def fit(
@@ -67,7 +68,7 @@ class Learning(FittedAttributes):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like, data frame or sparse matrix of shape (n, d)
             Inputs.  A model whose first block is sparse scales its inputs without centring them;
             sparse rows are never filled.
         y : array-like of shape (n,) or (n, d_y)
@@ -89,8 +90,11 @@ class Learning(FittedAttributes):
             return self
         return self._learn(self._learned, X, y, (classes, sample_weight), whole=False)
 
-    def learn_one(self, x: ArrayLike, y: Any) -> Self:
+    def learn_one(self, x: ArrayLike | Mapping[str, Any], y: Any) -> Self:
         """Learn one observation: a one-dimensional x and its target.
+
+        Once a data frame with text columns was learned (``categories="one-hot"``), x may hold text,
+        in the order of the columns or as a mapping by their names.
 
         A row that is refused leaves no trace.  If a solver that follows the stream fails after a
         row was learned, its error is raised and the row stays learned.
@@ -102,6 +106,10 @@ class Learning(FittedAttributes):
             target = learned.intake.numbers_of(y)
             if target is not None and pipeline.learn_row(x, target):  # type: ignore[arg-type]
                 return self
+        if learned is not None:
+            preparation = self._preparation_after(learned)
+            if preparation is not None and preparation.reads_text:
+                return self._learn_coded(learned, preparation, x, y)
         row = check_row(x) if self.missing == RAISE else numbers_with_gaps(x)
         if row.ndim != 1:
             message = f"learn_one takes a one-dimensional x, not one of shape {row.shape}."
@@ -113,6 +121,16 @@ class Learning(FittedAttributes):
             message = f"x has {row.shape[0]} values, but the model learned {learned.columns.n}."
             raise DataError(message)
         self._admit_and_take(learned, (X, targets, None), None, name="x")
+        return self
+
+    def _learn_coded(self, learned: Record, preparation: Preparation, x: Any, y: Any) -> Self:
+        """Learn one observation that may hold text."""
+        if learned.pipeline is None:
+            check_parameters(self)
+        names = learned.columns.listed or list(range(learned.columns.n))
+        preparation, X = preparation.coded_row(x, names)
+        known = learned.with_preparation(preparation)
+        self._admit_and_take(known, (X, as_array(y)[np.newaxis], None), None, name="x")
         return self
 
     def _learn_single(self, X: Any, y: Any) -> bool:
@@ -144,7 +162,7 @@ class Learning(FittedAttributes):
             validated(self, X, reset=False, skip_check_array=True)
         # No record tells how many columns there are before the block was checked.
         known = learned or Record(
-            Columns(0, names), Intake(self.task), None, None, new_preparation(self)
+            Columns(0, names), Intake(self.task), None, None, new_preparation(self, X)
         )
         if y is None:
             message = (
@@ -152,6 +170,10 @@ class Learning(FittedAttributes):
                 "but the target y is None."
             )
             raise DataError(message)
+        preparation = self._preparation_after(known)
+        if preparation is not None and preparation.reads_text:
+            preparation, X = preparation.coded(X)
+            known = known.with_preparation(preparation)
         plain = known.columns.are_plain_in(X)
         table = X if plain or self.missing == RAISE else numbers_with_gaps(X)
         checked = X if plain else validated(self, table, reset=None, ensure_all_finite=False)
@@ -203,7 +225,8 @@ class Learning(FittedAttributes):
         admitted = learned.intake.admit(X, y, weights, classes)
         numbers = admitted.numbers
         width = X.shape[1] if preparation is None else preparation.width(X.shape[1])
-        check_widths(self, width, None if numbers is None else numbers.shape[1])
+        if preparation is None or not preparation.n_waiting:
+            check_widths(self, width, None if numbers is None else numbers.shape[1])
         if whole and admitted.X.shape[0] == 0:
             message = "Every sample_weight is zero; there is nothing to learn."
             raise DataError(message)
@@ -222,7 +245,7 @@ class Learning(FittedAttributes):
     def _count(self, learned: Record, preparation: Preparation | None) -> None:
         """Keep count of rows of which none was learned."""
         if learned.pipeline is None:
-            self._learned = learned._replace(first_preparation=preparation)
+            self._learned = _compact(learned._replace(first_preparation=preparation))
         else:
             state = learned.pipeline.state
             X, Y = np.empty((0, state.input_map.n_inputs)), np.empty((0, 1))
@@ -239,18 +262,22 @@ class Learning(FittedAttributes):
             return
         labels = learned.intake.labels
         rows = rows if learned.pilot is None else learned.pilot.followed_by(rows)
-        needed = max(pilot_rows(self, labels=labels is not None), 1)
+        waiting = 0 if preparation is None else preparation.n_waiting
+        needed = max(pilot_rows(self, labels=labels is not None), waiting, 1)
         if whole or len(rows) >= needed:
             needed = len(rows) if whole and self.standardize == "frozen" else needed
             pipeline = self._built(rows, preparation, labels, needed)
             self._learned = learned._replace(pipeline=pipeline, pilot=None, first_preparation=None)
         else:
-            self._learned = learned._replace(pilot=rows, first_preparation=preparation)
+            self._learned = _compact(learned._replace(pilot=rows, first_preparation=preparation))
 
     def _built(
         self, rows: Rows, preparation: Preparation | None, labels: OneHotMap | None, needed: int
     ) -> Pipeline:
         """Build the pipeline from the first rows, and let it learn all of them."""
+        if preparation is not None and preparation.n_waiting:
+            preparation, rows = preparation.settled(rows, int(self.max_categories))
+            check_widths(self, preparation.width(rows.X.shape[1]), None)
         if preparation is not None and self.missing == IMPUTE:
             ready = self.input_standardizer
             fixed = self.standardize == "frozen" and ready is None
@@ -281,7 +308,9 @@ class Learning(FittedAttributes):
         """Whether the pipeline alone has to see a row."""
         companions = {} if pipeline is None else pipeline.state.companions
         searches = companions and is_searching(companions.get(SEARCH))
-        return pipeline is not None and not searches and self.missing != IMPUTE
+        preparation: Preparation | None = companions.get(PREPARATION)
+        reshapes = preparation is not None and preparation.keeps_step
+        return pipeline is not None and not (searches or reshapes or self.missing == IMPUTE)
 
 
 def _completed(
@@ -292,6 +321,16 @@ def _completed(
         return rows, {}
     after, complete = preparation.learn(rows, fades)
     return complete, {PREPARATION: after}
+
+
+def _compact(learned: Record) -> Record:
+    """Let go of values of text that no row has that waits."""
+    preparation, pilot = learned.first_preparation, learned.pilot
+    if preparation is None:
+        return learned
+    waiting = pilot or Rows(np.empty((0, learned.columns.n)), np.empty((0, 1)), np.empty(0))
+    preparation, rows = preparation.compact(waiting)
+    return learned._replace(first_preparation=preparation, pilot=None if pilot is None else rows)
 
 
 def _unmasked_shape(x: Any) -> tuple[int, ...] | None:

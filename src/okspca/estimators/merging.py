@@ -51,6 +51,8 @@ def merged_record(
     assert record is not None
     assert their_record is not None
     check_same_kind(model, other, (record, their_record))
+    preparations = _preparations(mine, theirs)
+    preparations[0].check_same_text(preparations[1], record.columns.called)
     if any(is_searching(state.companions.get(SEARCH)) for state in (mine, theirs)):
         message = (
             "A model is still finding out which inputs matter; merge models that share "
@@ -77,9 +79,13 @@ def _merged_preparation(mine: PipelineState, theirs: PipelineState) -> Preparati
     """How rows of both are completed."""
     if not any(PREPARATION in state.companions for state in (mine, theirs)):
         return None
-    here, there = (s.companions.get(PREPARATION, Preparation()) for s in (mine, theirs))
-    both: Preparation = here.merged(there)
-    return both
+    here, there = _preparations(mine, theirs)
+    return here.merged(there)
+
+
+def _preparations(mine: PipelineState, theirs: PipelineState) -> list[Preparation]:
+    """How rows of each are completed."""
+    return [state.companions.get(PREPARATION, Preparation()) for state in (mine, theirs)]
 
 
 def check_same_kind(mine: Any, theirs: Any, records: tuple[Record, Record]) -> None:

@@ -16,6 +16,9 @@ from okspca.errors import DataError
 _DATES, _NUMBERS = "mM", "biuf"
 #: What to do about a missing value.
 REMEDY = "fill or drop missing values first (OKSPCA takes missing='skip' or missing='impute')."
+#: What to do about text, and about text in a data frame.
+ENCODE = "encode it first."
+ENCODE_FRAME = "encode it first (OKSPCA takes categories='one-hot')."
 _NAMES = ("NaTType", "NAType")  # the scalars of pandas, which need not be installed
 
 
@@ -74,18 +77,21 @@ def numbers_with_gaps(X: Any) -> Any:
         return _with_stored_gaps(X)
     names = column_names(X)
     if names is None or not len(names):
-        return _numbers(as_array(X), "X contains")
+        return _numbers(as_array(X), "X contains", ENCODE)
     columns = [X[name] for name in names] if len(set(names)) == len(names) else X.to_numpy().T
-    parts = [
-        _numbers(as_array(column), f"Column {name!r} of X contains")
-        for name, column in zip(names, columns, strict=True)
-    ]
-    return np.column_stack(parts)
+    named = zip(names, columns, strict=True)
+    return np.column_stack([column_numbers(name, column) for name, column in named])
+
+
+def column_numbers(name: Any, column: Any, remedy: str = ENCODE_FRAME) -> Any:
+    """One column of a frame as float64, NaN where an entry is missing."""
+    return _numbers(as_array(column), f"Column {name!r} of X contains", remedy)
 
 
 def column_names(X: Any) -> list[Any] | None:
     """Names of the columns of a data frame; None for anything else."""
-    names = getattr(X, "columns", None)
+    # The columns of Arrow are the columns themselves.
+    names = getattr(X, "column_names" if hasattr(X, "append_column") else "columns", None)
     return None if names is None else list(names)
 
 
@@ -120,7 +126,7 @@ def _targets(y: Any) -> NDArray[Any]:
     return np.array(y, dtype=object) if isinstance(y, list) and array.dtype.kind == "U" else array
 
 
-def _numbers(array: NDArray[Any], what: str) -> Any:
+def _numbers(array: NDArray[Any], what: str, remedy: str) -> Any:
     """Numbers of an array, NaN where an entry is missing."""
     if array.dtype.kind in "fiub" and not isinstance(array, np.ma.MaskedArray):
         return array.astype(np.float64, copy=False)
@@ -130,7 +136,7 @@ def _numbers(array: NDArray[Any], what: str) -> Any:
     try:
         numbers[~missing] = present.astype(np.float64)
     except (TypeError, ValueError) as failure:
-        message = f"{what} {_first_text(present)!r}, which is not a number; encode it first."
+        message = f"{what} {_first_text(present)!r}, which is not a number; {remedy}"
         raise DataError(message) from failure
     return numbers
 

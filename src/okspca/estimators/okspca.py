@@ -123,6 +123,12 @@ class OKSPCA(
         out.  Infinity is never a missing value.
     missing_indicators : bool, default=False
         With "impute": add one input per column, 1 where its value is missing.
+    categories : {"raise", "one-hot"}, default="raise"
+        What is done with text columns of data frames (text and categories of pandas and polars):
+        "raise" refuses them; "one-hot" makes one input for each of the most frequent values among
+        the first 512 rows, which wait until then.  Other values are zero in all of them.
+    max_categories : int, default=20
+        With "one-hot": the most inputs that one text column becomes.
     input_map, target_map : FeatureMap, optional
         Ready-made maps instead of drawn ones.
     input_standardizer, target_standardizer : Standardizer, optional
@@ -145,6 +151,8 @@ class OKSPCA(
         Rows learned.
     n_rows_skipped_, n_values_imputed_ : int
         Rows left out because a value was missing, and values filled in.
+    n_unseen_categories_ : dict of str to int
+        By text column, rows learned whose value has no input of its own.
     input_names_ : list of str
         Names of the inputs in the order of ``relevance_``.
     input_map_, target_map_ : FeatureMap
@@ -200,6 +208,8 @@ class OKSPCA(
         compress: bool = True,
         missing: str = "raise",
         missing_indicators: bool = False,
+        categories: str = "raise",
+        max_categories: int = 20,
         input_map: FeatureMap | None = None,
         target_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
@@ -231,6 +241,8 @@ class OKSPCA(
         self.compress = compress
         self.missing = missing
         self.missing_indicators = missing_indicators
+        self.categories = categories
+        self.max_categories = max_categories
         self.input_map = input_map
         self.target_map = target_map
         self.input_standardizer = input_standardizer

@@ -28,6 +28,8 @@ ADDED: dict[str, Any] = {
     "prequential": False,
     "missing": "raise",
     "missing_indicators": False,
+    "categories": "raise",
+    "max_categories": 20,
 }
 #: The same for estimators that predict, which took fewer parameters at first.
 ADDED_TO_PREDICTORS: dict[str, Any] = ADDED | {

@@ -31,6 +31,7 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "target_features": ("fourier", "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
     "missing": ("raise", "skip", "impute"),
+    "categories": ("raise", "one-hot"),
 }
 POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
     "bandwidth": ("sqrt-dim", "median"),
@@ -49,7 +50,7 @@ READY_MADE: dict[str, type] = {
 
 def check_parameters(model: Any) -> None:
     """Raise for the first parameter whose value cannot be used."""
-    for name in ("n_components", "n_random_features", "n_target_features"):
+    for name in ("n_components", "n_random_features", "n_target_features", "max_categories"):
         value = getattr(model, name)
         if not is_count(value) and not (value is None and name == "n_target_features"):
             reject(name, value, "a positive whole number")

@@ -101,7 +101,7 @@ class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
         Number of components the response is regressed on.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, relevance, standardize, \
 variance_floor, forgetting, window, forget_standardizers, stability, align, compress, missing, \
-missing_indicators, input_map, input_standardizer, random_state
+missing_indicators, categories, max_categories, input_map, input_standardizer, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: relevance is learned where that can be.
     target_features : {"chebyshev", "raw"}, default="chebyshev"
         Features of the response that the components are found for.
@@ -144,6 +144,8 @@ missing_indicators, input_map, input_standardizer, random_state
         compress: bool = True,
         missing: str = "raise",
         missing_indicators: bool = False,
+        categories: str = "raise",
+        max_categories: int = 20,
         input_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
         prequential: bool = False,
@@ -173,6 +175,8 @@ missing_indicators, input_map, input_standardizer, random_state
             compress=compress,
             missing=missing,
             missing_indicators=missing_indicators,
+            categories=categories,
+            max_categories=max_categories,
             input_map=input_map,
             input_standardizer=input_standardizer,
             random_state=random_state,
@@ -211,7 +215,7 @@ class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
         Number of components; at most the number of classes less one is used.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, relevance, \
 standardize, variance_floor, forgetting, window, forget_standardizers, stability, align, compress, \
-missing, missing_indicators, input_map, input_standardizer, random_state
+missing, missing_indicators, categories, max_categories, input_map, input_standardizer, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: relevance is learned where that can be.
     prequential : bool, default=False
         Predict every block before it is learned, which costs one solution per block.
@@ -254,6 +258,8 @@ missing, missing_indicators, input_map, input_standardizer, random_state
         compress: bool = True,
         missing: str = "raise",
         missing_indicators: bool = False,
+        categories: str = "raise",
+        max_categories: int = 20,
         input_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
         prequential: bool = False,
@@ -283,6 +289,8 @@ missing, missing_indicators, input_map, input_standardizer, random_state
             compress=compress,
             missing=missing,
             missing_indicators=missing_indicators,
+            categories=categories,
+            max_categories=max_categories,
             input_map=input_map,
             input_standardizer=input_standardizer,
             random_state=random_state,
