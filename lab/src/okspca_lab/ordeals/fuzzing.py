@@ -19,6 +19,7 @@ from random import Random
 from typing import Annotated, Any
 
 import numpy as np
+import pyarrow as pa
 import typer
 from numpy.random import RandomState
 
@@ -60,6 +61,7 @@ def seeds() -> list[bytes]:
     """Files of small models, which together use every form that a part can have on disk."""
     X = RandomState(0).normal(size=(70, 2))
     labels = np.array(["b", "a", "c"])[np.digitize(X[:, 0], [-0.4, 0.4])]
+    frame = pa.table({"a": X[:, 0], "b": labels})
     small: dict[str, Any] = {"n_random_features": 6, "random_state": 0}
     held_back = OKSPCA(1, bandwidth="median", random_state=RandomState(1))
     models = [
@@ -73,6 +75,8 @@ def seeds() -> list[bytes]:
             X, X[:, 0]
         ),
         OKSPCA(1, relevance="low-rank", **small).partial_fit(X, X[:, 0]),
+        OKSPCA(1, categories="one-hot", **small).partial_fit(frame, X[:, 0]),
+        OKSPCA(1, categories="one-hot", max_categories=2, **small).fit(frame, labels),
     ]
     record = StreamRecord(("rows.csv",), "y", ("a", "b"), "skip", 70)
     full = record._replace(
