@@ -97,6 +97,40 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert int(first[1]) > int(second[1]) == 0
 
 
+ONE = """
+from okspca.numerics.shared import number, shared
+@shared(number, number)
+def {name}(x):
+    return x + {adds}
+"""
+CALLER = """
+from one import one
+from two import two
+from okspca.numerics.compiled import compiled
+@compiled
+def both(x):
+    return one(x) + two(x)
+"""
+
+
+@pytest.mark.slow
+def test_the_order_of_imports_does_not_matter_to_cached_code(tmp_path: Path) -> None:
+    for name, adds in (("one", "1.0"), ("two", "2.0")):
+        (tmp_path / f"{name}.py").write_text(ONE.format(name=name, adds=adds))
+    (tmp_path / "caller.py").write_text(CALLER)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for order in ("import one, two", "import two, one"):
+        program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{order}\nimport caller"
+        found = subprocess.run(
+            [sys.executable, "-c", f"{program}\nprint(caller.both(1.0))"],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        assert found.stdout == "5.0\n"
+
+
 WITHOUT = """
 import numpy as np
 from okspca.numerics.matrix import gram, product

@@ -33,7 +33,6 @@ read_rows, rows = _array(number, 2, "C", readonly=True), _array(number, 2, "C")
 _UNTYPED: tuple[Any, Any, Any] = (types.Function, infer_global, lower_builtin)
 _emit: Any = cgutils
 
-_PREPARE = "okspca_prepare_shared_kernel"
 _FAILED = "A compiled part of okspca could not be prepared; try again."
 
 
@@ -70,11 +69,14 @@ class _Shared:
         self.__wrapped__ = self.py_func = kernel.py_func
         self.__name__, self.__doc__ = kernel.__name__, kernel.__doc__
         self._kernel, self._signature = kernel, signature
-        self._number = len(_KERNELS)
         self._cell = ctypes.c_void_p(None)
+        # Cached machine code knows both by name: a number would depend on the order of imports.
         self._symbol = f"okspca_shared_{kernel.__module__}_{kernel.__name__}".replace(".", "_")
+        self._request = f"{self._symbol}_prepare"
+        self._callback = ctypes.CFUNCTYPE(None)(self._asked)
         self._code: Callable[..., object] = self._first_call
         binding.add_symbol(self._symbol, ctypes.addressof(self._cell))
+        binding.add_symbol(self._request, ctypes.cast(self._callback, ctypes.c_void_p).value)
         _KERNELS.append(self)
         _declare(self, signature, self._emit_call)
 
@@ -88,6 +90,10 @@ class _Shared:
         self._code = found.entry_point
         name = found.fndesc.llvm_func_name
         self._cell.value = found.library.get_pointer_to_function(name)
+
+    def _asked(self) -> None:
+        """Machine code has found the cell empty."""
+        self.prepare()
 
     def _first_call(self, *arguments: object) -> object:
         self.prepare()
@@ -113,11 +119,10 @@ class _Shared:
         return value
 
     def _emit_request(self, builder: Any) -> None:
-        """Emit a call of :func:`_prepare_numbered`."""
-        number_type = ir.IntType(64)
-        ask_type = ir.FunctionType(ir.VoidType(), [number_type])
-        ask = _emit.get_or_insert_function(builder.module, ask_type, _PREPARE)
-        builder.call(ask, [ir.Constant(number_type, self._number)])
+        """Emit a call of :meth:`prepare`."""
+        ask_type = ir.FunctionType(ir.VoidType(), [])
+        ask = _emit.get_or_insert_function(builder.module, ask_type, self._request)
+        builder.call(ask, [])
 
 
 def _declare(key: _Shared, signature: Any, emit: Callable[..., Any]) -> None:
@@ -129,12 +134,5 @@ def _declare(key: _Shared, signature: Any, emit: Callable[..., Any]) -> None:
     lower(key, *signature.args)(emit)
 
 
-def _prepare_numbered(number: int) -> None:
-    """Prepare a kernel that other machine code found missing."""
-    _KERNELS[number].prepare()
-
-
-#: All shared kernels of the process, in the order of their definition.
+#: All shared kernels of the process: machine code calls them as long as it lives.
 _KERNELS: list[_Shared] = []
-_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int64)(_prepare_numbered)
-binding.add_symbol(_PREPARE, ctypes.cast(_CALLBACK, ctypes.c_void_p).value)
