@@ -34,7 +34,9 @@ bench: $(DEV_READY) ## measure speed against others; rows, tables and pictures g
 check: lint ## lint, then run the fast tests: under a minute, once kernels and types are cached
 	$(BIN)/python -m pytest -n 2 -m "not slow" --durations 5 --durations-min 1
 
+# Two processes would compile the same kernels, and tell of it where tests expect silence.
 test: lint ## lint, then run all tests and the examples in the docstrings
+	$(BIN)/okspca warm
 	$(BIN)/python -m pytest -n 2
 
 # A file's tests stay in one process: each starts one cluster of an engine.

@@ -123,7 +123,7 @@ def test_a_pipe_is_resumed_only_with_a_word_on_what_it_holds(tmp_path: Path) -> 
     with Writer(tmp_path / "pipe.csv", "".join(text)):
         assert run(*words, "--resume", "--replayed").exit_code == 0
     assert rows_in(out) == 40
-    whole = OKSPCA(1, n_random_features=8, random_state=0)
+    whole = OKSPCA(1, preset="predictive", n_random_features=8, random_state=0)
     rows = np.array([list(map(float, line.split(","))) for line in text[1:]])
     whole.partial_fit(rows[:, :2], rows[:, 2])
     np.testing.assert_allclose(OKSPCA.load(out).components_, whole.components_, rtol=1e-8)
