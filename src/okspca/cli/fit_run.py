@@ -168,7 +168,9 @@ class FitRun:
             columns = list(before.columns)
         names = chosen_columns(self.first[0].schema.names, self.target, columns, drop)
         self.names = [*names, self.target]
-        if one_hot and any(is_text(self.first[0].schema.field(name).type) for name in names):
+        has_text = any(is_text(self.first[0].schema.field(name).type) for name in names)
+        # What a file is taken for must not depend on how much of it is read at a time.
+        if self.live is None or (one_hot and has_text):
             self._read_first(CATEGORY_ROWS)
         first = pa.Table.from_batches([self._selected(batch) for batch in self.first])
         if before is not None and one_hot is None:
