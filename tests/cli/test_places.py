@@ -35,7 +35,7 @@ def fit(folder: Path, out: Path) -> Result:
 
 
 def merge(folder: Path, out: Path) -> Result:
-    return run("merge", folder / "one", folder / "two", "--out", out)
+    return run("merge", folder / "one", folder / "two", "--distinct", "--out", out)
 
 
 def transform(folder: Path, out: Path) -> Result:
@@ -186,7 +186,7 @@ def test_a_model_replaces_something_else_only_by_force(folder: Path) -> None:
     assert OKSPCA.load(out).n_samples_seen_ == 80
     assert not (folder / "notes.txt.previous").exists()
     out.write_text("do not lose me")
-    assert run("merge", folder / "one", folder / "two", *forced).exit_code == 0
+    assert run("merge", folder / "one", folder / "two", "--distinct", *forced).exit_code == 0
     assert OKSPCA.load(out).n_samples_seen_ == 160
 
 

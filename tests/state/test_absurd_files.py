@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.random import RandomState
 from safetensors.numpy import load
@@ -52,6 +53,15 @@ def told(whole: bytes, kind: str, place: Any) -> bytes:
     return assembled(header, tensors)
 
 
+def rows_for(model: OKSPCA) -> Any:
+    """Rows of the kind that a model has learned: numbers, or a data frame with a column of text."""
+    if model.categories == "raise":
+        return X
+    texts = np.array(["u", "v", "w"])[np.digitize(X[:, 1], [-0.4, 0.4])]
+    first, second = model.feature_names_in_
+    return pd.DataFrame({first: X[:, 0], second: texts})
+
+
 def use(model: OKSPCA) -> None:
     """Do everything with a model that people do."""
     assert model.learned is not None
@@ -59,14 +69,15 @@ def use(model: OKSPCA) -> None:
     y: Any = X[:, 0] if intake.n_outputs == 1 else X
     if intake.labels is not None:
         y = np.array(["b", "a", "c"])[np.digitize(X[:, 0], [-0.4, 0.4])]
+    rows = rows_for(model)
     assert np.isfinite(model.basis().vectors).all()
     if pipeline is not None:
-        assert np.isfinite(model.transform(X)).all()
+        assert np.isfinite(model.transform(rows)).all()
         model.diagnose()
         model.error_lines()
         try_stability(model)
-    model.partial_fit(X, y)
-    for x, target in zip(X[:3], y, strict=False):
+    model.partial_fit(rows, y)
+    for x, target in zip(np.asarray(rows)[:3], y, strict=False):
         model.learn_one(x, target)
     assert np.isfinite(model.basis().vectors).all()
     model_from(OKSPCA, model_bytes(model))

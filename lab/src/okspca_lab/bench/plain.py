@@ -33,7 +33,7 @@ from okspca import OKSPCA
 
 X = np.random.default_rng(0).normal(size=(5000, 20))
 y = np.sin(X[:, 0]) + X[:, 1] ** 2
-model = OKSPCA(n_components=2, random_state=0)
+model = OKSPCA(n_components=2, preset="predictive", random_state=0)
 for block in np.array_split(np.arange(5000), 50):
     model.partial_fit(X[block], y[block])
 print(model.transform(X[:3]))  # coordinates of rows, old or new

@@ -34,7 +34,7 @@ def readme(n_rows: int) -> object:
     """Do what the README's example does, on at most as many rows as it has."""
     n_rows = min(n_rows, README_ROWS)
     X, y = surface(n_rows)
-    model = OKSPCA(n_components=2, random_state=0)
+    model = OKSPCA(n_components=2, preset="predictive", random_state=0)
     for block in np.array_split(np.arange(n_rows), 50):
         model.partial_fit(X[block], y[block])
     return model.transform(X[:3]), model.basis().certificate

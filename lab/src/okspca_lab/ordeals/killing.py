@@ -51,7 +51,7 @@ BASE = ("--target", "y", "--checkpoint-every", "1", "--random-features", "64", "
 #: Options that together use every kind of state.
 SETTINGS: tuple[tuple[str, ...], ...] = (
     ("--drop", "label", "--missing", "skip"),
-    ("--drop", "label", "--missing", "skip", "--solver", "adam", "--evaluate"),
+    ("--drop", "label", "--missing", "skip", "--preset", "paper", "--solver", "adam", "--evaluate"),
     ("--one-hot", "4", "--stability", "4", "--missing", "impute"),
     ("--drop", "label", "--missing", "impute", "--bandwidth", "median", "--forget", "0.999"),
 )
