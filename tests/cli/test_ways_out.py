@@ -54,6 +54,7 @@ def test_a_line_that_cannot_be_read(rows: Path, monkeypatch: pytest.MonkeyPatch)
     # Small pieces, so that the good rows come before the bad one is met.
     for room in ("records", "delimited"):
         monkeypatch.setattr(f"okspca.files.{room}.PIECE", 1 << 13)
+    monkeypatch.setattr("okspca.cli.fit_run.CATEGORY_ROWS", SMALL_BLOCK)
     text, model = lines(), rows.with_name("model")
     rows.write_text("".join([*text[:-5], "1,2\n", *text[-5:]]))
     result = run(rows, "--out", model)

@@ -84,6 +84,8 @@ class FitRun:
             check_parameters(self.model)
         if str(self.out) == STANDARD:
             _refuse("A model cannot be written to standard output; name a file with --out.")
+        if evaluate and self.model.missing_indicators:
+            _refuse("--evaluate does not know --missing-indicators yet; leave one of them out.")
 
     def check_place(self, inputs: list[str]) -> None:
         """Refuse a place where the model must not or cannot be written, before any work."""

@@ -193,7 +193,10 @@ def read_evaluation(source: Source) -> Evaluation:
         _read_tally(source.inside("tally"), rows),
     )
     if "kept" in source.names():
-        evaluation = evaluation._replace(kept=_read_kept(source.inside("kept"), rows, m))
+        # Wide inputs are not summed; then their number is not known here.
+        n_inputs = len(evaluation.inputs.mean) or None
+        kept = _read_kept(source.inside("kept"), rows, n_inputs, m)
+        evaluation = evaluation._replace(kept=kept)
     if "other" in source.names():
         evaluation = evaluation._replace(other=_read_other(source.inside("other"), m))
     source.close()
@@ -255,9 +258,9 @@ def _read_tally(source: Source, rows: int) -> Tally:
     return tally
 
 
-def _read_kept(source: Source, rows: int, n_targets: int) -> Kept:
+def _read_kept(source: Source, rows: int, n_inputs: int | None, n_targets: int) -> Kept:
     """Read the rows that may be mapped again."""
-    inputs = source.array("inputs", (rows, None))
+    inputs = source.array("inputs", (rows, n_inputs))
     kept = Kept(inputs, source.array("targets", (rows, n_targets)))
     source.close()
     return kept
