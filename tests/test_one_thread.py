@@ -39,7 +39,6 @@ ALLOWED = {
     "estimators/fitted.py": {"np.linalg": LENGTHS},
     "features/attribution.py": {"@": "a few vectors"},
     "features/fourier.py": {"@": SPARSE, "np.linalg": LENGTHS},
-    "features/relevance.py": {"np.linalg": "once in a search, with as many inputs as there are"},
     "files/readouts.py": {
         "@": "single vectors",
         "np.linalg": LENGTHS,

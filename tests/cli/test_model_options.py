@@ -62,7 +62,7 @@ def test_the_good_setting_is_the_default() -> None:
         ("bandwidth", 2.5),
         ("bandwidth", "median"),
         ("ridge", 1e-3),
-        ("relevance", None),
+        ("frequencies", "drawn"),
         ("standardize", None),
         ("standardize", "frozen"),
         ("kernel", "matern32"),
@@ -88,10 +88,10 @@ def run(*words: object) -> Result:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], {"preset": "predictive", "objective": "auto", "relevance": "auto"}),
+        ([], {"preset": "predictive", "objective": "auto", "frequencies": "auto"}),
         (["--preset", "paper", "--kernel", "matern32"], {"preset": "paper", "kernel": "matern32"}),
-        (["--objective", "covariance", "--relevance", "low-rank"], {"relevance": "low-rank"}),
-        (["--relevance", "none", "--ridge", "0.01"], {"relevance": None, "ridge": 0.01}),
+        (["--objective", "covariance", "--frequencies", "mixed"], {"frequencies": "mixed"}),
+        (["--frequencies", "drawn", "--ridge", "0.01"], {"frequencies": "drawn", "ridge": 0.01}),
         (["--window", "64", "--align"], {"window": 64, "align": True}),
         (["--sampling", "orthogonal", "--no-compress"], {"compress": False}),
         (["--target-features", "chebyshev"], {"target_features": "chebyshev"}),
@@ -115,9 +115,9 @@ def test_options_reach_the_model(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "Target used: predictive (whitened, learned relevance)."),
+        ((), "Target used: predictive (whitened, trained frequencies)."),
         (("--preset", "paper"), "Target used: the paper's covariance target."),
-        (("--relevance", "none"), "Target used: whitened, without relevance."),
+        (("--frequencies", "drawn"), "Target used: whitened, drawn frequencies."),
     ],
 )
 def test_the_last_lines_and_inspect_say_which_target_was_used(

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from okspca import OKSPCA
 from okspca.cli import app
 
-SMALL = ("--target", "y", "--random-features", "8", "--quiet", "--relevance", "none")
+SMALL = ("--target", "y", "--random-features", "8", "--quiet", "--frequencies", "drawn")
 
 
 def run(*arguments: object) -> Result:

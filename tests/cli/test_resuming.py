@@ -46,7 +46,7 @@ OPTIONS = [
     ("--target", "y", "--drop", "town", "--preset", "paper", "--seed", "3"),
     ("--target", "y", "--one-hot", "2", "--evaluate", "--missing", "skip"),
     ("--target", "sign", "--columns", "b", "--columns", "a", "--window", "64", "--align"),
-    ("--target", "y", "--drop", "town", "--relevance", "none", "--kernel", "matern32"),
+    ("--target", "y", "--drop", "town", "--frequencies", "drawn", "--kernel", "matern32"),
 ]
 
 
@@ -73,7 +73,10 @@ def test_no_option_has_to_be_given_again(
         (("--seed", "1"), "--seed 1 was given, but {out} was fitted with --seed 0;"),
         (("--preset", "paper"), "--preset paper was given, but {out} was fitted with --preset pre"),
         (("--objective", "covariance"), "fitted with --objective whitened;"),
-        (("--relevance", "none"), "--relevance none was given, but {out} was fitted with --releva"),
+        (
+            ("--frequencies", "drawn"),
+            "--frequencies drawn was given, but {out} was fitted with --releva",
+        ),
         (("--window", "64"), "--window 64 was given, but {out} was fitted with no --window;"),
         (("--align",), "--align was given, but {out} was fitted with --no-align;"),
         (
@@ -119,7 +122,9 @@ def test_a_file_of_an_earlier_version_goes_on_with_the_papers_target(
     """Such files say the objective, and neither a preset nor a relevance."""
     table = np.loadtxt(rows, delimiter=",", skiprows=1, usecols=(0, 1, 3))[:HALF]
     X, y = table[:, :2], table[:, 2]
-    model = OKSPCA(1, n_random_features=8, objective="covariance", relevance=None, random_state=0)
+    model = OKSPCA(
+        1, n_random_features=8, objective="covariance", frequencies="drawn", random_state=0
+    )
     record = StreamRecord((str(rows),), "y", ("a", "b"), "raise", HALF)
     save_model(model.partial_fit(X, y), tmp_path / "m", record)
     result = run(rows, tmp_path / "m", "--resume", *words)

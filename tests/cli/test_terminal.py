@@ -12,7 +12,7 @@ from okspca.cli import app
 #: Clears the screen; sets the title of the window; moves up; a control sequence of one sign;
 #: turns the direction of writing; and a formula that is none.
 NASTY = "\x1b[2J\x1b]0;title\x07\x1b[1A\x9b5m\u202e$\\x$"
-SMALL = ("--random-features", "8", "--components", "1", "--relevance", "none")
+SMALL = ("--random-features", "8", "--components", "1", "--frequencies", "drawn")
 
 
 def run(*arguments: object) -> Result:

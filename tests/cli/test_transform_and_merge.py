@@ -32,8 +32,8 @@ def folder(tmp_path: Path) -> Path:
             "y",
             "--random-features",
             "8",
-            "--relevance",
-            "none",
+            "--frequencies",
+            "drawn",
             "--quiet",
         )
         assert run(*fit, "--out", tmp_path / name).exit_code == 0

@@ -71,12 +71,12 @@ def trial(seed: int) -> Trial:
     }
     chosen = _options(random, kind, task)
     settings.update(chosen)
-    n = int(random.randint(520, 700)) if chosen.get("relevance") else int(random.randint(20, 420))
+    n = int(random.randint(520, 700)) if chosen.get("frequencies") else int(random.randint(20, 420))
     X, y = _stream(random, n, task)
     if kind is OKSPCA and random.rand() < 0.1:
         settings["input_map"] = IdentityMap(X.shape[1])
         settings["n_components"] = min(settings["n_components"], X.shape[1])
-        settings.pop("relevance", None)
+        settings.pop("frequencies", None)
     elif kind is OKSPCA and random.rand() < 0.1 and not chosen:
         X = csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
     weights = random.choice([0.25, 1.0, 3.0], size=n) if random.rand() < 0.3 else np.ones(n)
@@ -105,7 +105,7 @@ def _options(random: RandomState, kind: type[OKSPCA], task: str) -> dict[str, An
     elif memory == 2:
         found["stability"] = 4
     elif memory == 3:
-        found["relevance"] = ("learned", "low-rank")[random.randint(2)]
+        found["frequencies"] = ("scaled", "mixed", "trained")[random.randint(3)]
     return found
 
 

@@ -167,7 +167,7 @@ def test_predictors_shard_as_well() -> None:
     model = OKSPCARegressor(n_random_features=32, ridge=0.01, random_state=0)
     states = two_passes(model, [[(X[i::3], y[i::3])] for i in range(3)])
     merged = OKSPCARegressor.from_bytes(merge_states(OKSPCARegressor, states))
-    alone = clone(model).set_params(standardize="frozen", relevance=None)
+    alone = clone(model).set_params(standardize="frozen", frequencies="drawn")
     np.testing.assert_allclose(merged.predict(X), alone.fit(X, y).predict(X), atol=1e-9)
 
 
@@ -228,7 +228,7 @@ def test_a_refusal_names_what_differs(other: OKSPCA, told: str) -> None:
     [
         {"solver": "adam"},
         {"window": 64},
-        {"relevance": "learned"},
+        {"frequencies": "scaled"},
         {"input_standardizer": CausalStandardizer(2)},
     ],
     ids=lambda setting: next(iter(setting)),

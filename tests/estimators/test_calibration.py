@@ -15,7 +15,7 @@ from okspca.moments.calibration import Calibration
 from okspca.numerics.arrays import Floats
 from okspca.pipeline.learning import fold, settled
 
-SMALL: dict[str, Any] = {"n_random_features": 96, "relevance": None, "random_state": 0}
+SMALL: dict[str, Any] = {"n_random_features": 96, "frequencies": "drawn", "random_state": 0}
 LEARNED, HELD_OUT = 6000, 6000
 
 

@@ -53,7 +53,7 @@ def test_fitting_anew_replaces_the_record_and_a_failure_keeps_it() -> None:
 
 
 def test_search_and_score_are_in_the_record() -> None:
-    model = OKSPCARegressor(1, n_random_features=8, relevance="learned", prequential=True)
+    model = OKSPCARegressor(1, n_random_features=8, frequencies="scaled", prequential=True)
     model.partial_fit(X, X[:, 0])
     assert model.learned is not None
     assert model.learned.score is None

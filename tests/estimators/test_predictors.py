@@ -77,7 +77,7 @@ def test_a_class_that_was_only_declared_has_no_probability() -> None:
 
 def test_predictors_are_saved(tmp_path: Path) -> None:
     X = rows()
-    regressor = OKSPCARegressor(2, relevance="learned", **SMALL).fit(X, X[:, 0] * X[:, 1])
+    regressor = OKSPCARegressor(2, frequencies="scaled", **SMALL).fit(X, X[:, 0] * X[:, 1])
     classifier = OKSPCAClassifier(1, class_weighting="balanced", **SMALL).fit(X, X[:, 0] > 0)
     models: list[Any] = [regressor, classifier]
     for model in models:
@@ -114,17 +114,17 @@ def test_chebyshev_features_are_the_polynomials() -> None:
         ChebyshevMap(1, degree=0)
 
 
-@pytest.mark.parametrize("relevance", [None, "learned"])
+@pytest.mark.parametrize("frequencies", ["drawn", "trained"])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_prequential_score_is_that_of_predictions_made_before_learning(
-    relevance: str | None, n_outputs: int, weighted: bool
+    frequencies: str, n_outputs: int, weighted: bool
 ) -> None:
     X = rows(700)
     Y = np.column_stack([np.sin(X[:, 0]) * X[:, 1], 3.0 + X[:, 2] ** 2])[:, :n_outputs]
     weights = RandomState(1).choice([0.0, 0.5, 2.0], size=700) if weighted else np.ones(700)
     model, plain = (
-        OKSPCARegressor(2, relevance=relevance, prequential=scores, **SMALL)
+        OKSPCARegressor(2, frequencies=frequencies, prequential=scores, **SMALL)
         for scores in (True, False)
     )
     guesses = []
@@ -166,7 +166,7 @@ def test_the_prequential_score_of_a_classifier_is_its_accuracy(one_by_one: bool)
 def test_the_prequential_score_starts_anew_is_saved_and_pooled(tmp_path: Path) -> None:
     X, Y = rows(400), rows(400)[:, 0] ** 2
     # A model that still learns which inputs matter cannot be merged.
-    shared: dict[str, Any] = {**SMALL, "standardize": None, "relevance": None}
+    shared: dict[str, Any] = {**SMALL, "standardize": None, "frequencies": "drawn"}
     model = OKSPCARegressor(2, prequential=True, **shared)
     model.partial_fit(X[:200], Y[:200])
     with pytest.raises(AttributeError, match="second call"):

@@ -13,7 +13,7 @@ from okspca import OKSPCA, DataError, MergeError, OKSPCAClassifier, OKSPCARegres
 from okspca.distributed import Survey, identity
 from okspca.estimators import presets
 from okspca.estimators.parameter_form import ADDED_TO_PREDICTORS, read_parameters
-from okspca.estimators.presets import objective_of, relevance_of, target_in_words
+from okspca.estimators.presets import frequencies_of, objective_of, target_in_words
 from okspca.features import FourierMap, IdentityMap
 from okspca.numerics.arrays import Floats
 from okspca.state.container import Content
@@ -32,15 +32,16 @@ def product(n: int = 700) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.parametrize("labels", [True, False])
-def test_a_preset_is_short_for_an_objective_and_a_relevance(labels: bool) -> None:
+def test_a_preset_is_short_for_an_objective_and_frequencies(labels: bool) -> None:
     X, y = product()
     target = (y > 0.0).astype(int) if labels else y
-    for preset, objective, relevance in (
-        ("paper", "covariance", None),
-        ("predictive", "whitened", "learned"),
+    for preset, objective, frequencies in (
+        ("paper", "covariance", "drawn"),
+        ("predictive", "whitened", "trained"),
     ):
         short = OKSPCA(1, preset=preset, **SMALL).partial_fit(X, target)
-        long = OKSPCA(1, objective=objective, relevance=relevance, **SMALL).partial_fit(X, target)
+        wanted: dict[str, Any] = {"objective": objective, "frequencies": frequencies}
+        long = OKSPCA(1, **wanted, **SMALL).partial_fit(X, target)
         assert np.array_equal(short.moment_.matrix(), long.moment_.matrix())
         assert np.array_equal(short.transform(X), long.transform(X))
     plain = OKSPCA(1, **SMALL).partial_fit(X, target)
@@ -49,11 +50,11 @@ def test_a_preset_is_short_for_an_objective_and_a_relevance(labels: bool) -> Non
 
 
 def test_values_that_are_given_win() -> None:
-    model = OKSPCA(preset="predictive", objective="covariance", relevance="low-rank")
-    assert (objective_of(model), relevance_of(model)) == ("covariance", "low-rank")
-    model = OKSPCA(relevance="learned")
-    assert (objective_of(model), relevance_of(model)) == ("covariance", "learned")
-    assert relevance_of(OKSPCA(preset="predictive", relevance=None)) is None
+    model = OKSPCA(preset="predictive", objective="covariance", frequencies="mixed")
+    assert (objective_of(model), frequencies_of(model)) == ("covariance", "mixed")
+    model = OKSPCA(frequencies="scaled")
+    assert (objective_of(model), frequencies_of(model)) == ("covariance", "scaled")
+    assert frequencies_of(OKSPCA(preset="predictive", frequencies="drawn")) == "drawn"
 
 
 def test_what_was_given_is_kept() -> None:
@@ -61,7 +62,7 @@ def test_what_was_given_is_kept() -> None:
     model = OKSPCA(**PREDICTIVE).fit(X, y)
     for one in (model, clone(model), OKSPCA.from_bytes(model.to_bytes())):
         found = one.get_params()
-        assert (found["preset"], found["objective"], found["relevance"]) == (
+        assert (found["preset"], found["objective"], found["frequencies"]) == (
             "predictive",
             "auto",
             "auto",
@@ -85,7 +86,9 @@ def test_wrong_presets_are_named(wrong: dict[str, Any], told: str) -> None:
     OKSPCA(preset="predictive", objective="covariance", solver="adam", **SMALL).fit(X, y)
 
 
-def test_relevance_is_left_out_where_it_cannot_be_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frequencies_stay_as_drawn_where_they_cannot_be_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     X, y = product()
     rows = csr_array(np.where(X > 1.0, X, 0.0))
     fourier = FourierMap.sample(5, 32, bandwidth=2.0, seed=0)
@@ -102,10 +105,10 @@ def test_relevance_is_left_out_where_it_cannot_be_learned(monkeypatch: pytest.Mo
             model.partial_fit(inputs[some], y[some])
         assert model.learned is not None
         assert model.learned.search is None
-        assert target_in_words(model) == "whitened, without relevance"
+        assert target_in_words(model) == "whitened, drawn frequencies"
         again = type(model).from_bytes(model.to_bytes())
         assert again.partial_fit(inputs, y).to_bytes() == model.partial_fit(inputs, y).to_bytes()
-    given = OKSPCA(relevance="learned", **SMALL).partial_fit(X, y)
+    given = OKSPCA(frequencies="scaled", **SMALL).partial_fit(X, y)
     assert given.learned is not None
     assert given.learned.search is not None
 
@@ -114,38 +117,38 @@ def test_sparse_rows_after_others_are_refused_in_one_sentence() -> None:
     X, y = product(50)
     model = OKSPCA(standardize=None, **PREDICTIVE).partial_fit(X, y)
     before = model.to_bytes()
-    with pytest.raises(DataError, match=r"use relevance=None, or give X\.toarray"):
+    with pytest.raises(DataError, match=r"use frequencies='drawn', or give X\.toarray"):
         model.partial_fit(csr_array(X), y)
     assert model.to_bytes() == before
 
 
 def test_models_are_merged_by_what_they_aim_at() -> None:
     X, y = product(100)
-    one = OKSPCA(relevance=None, **PREDICTIVE).fit(X, y)
+    one = OKSPCA(frequencies="drawn", **PREDICTIVE).fit(X, y)
     one.merge(OKSPCA(objective="whitened", **SMALL).fit(X, y), distinct=True)
     assert one.n_samples_seen_ == 200
     with pytest.raises(MergeError, match="objective: whitened here, covariance there"):
         one.merge(OKSPCA(**SMALL).fit(X, y))
-    with pytest.raises(MergeError, match="relevance=None"):
+    with pytest.raises(MergeError, match="frequencies='drawn'"):
         one.merge(OKSPCA(**PREDICTIVE).fit(X, y))
 
 
-def test_shards_learn_no_relevance_unless_asked_by_name() -> None:
+def test_shards_learn_no_frequencies_unless_asked_by_name() -> None:
     X, y = product(100)
     survey = Survey(OKSPCA(**PREDICTIVE)).add(X, y)
     start = identity(OKSPCA(**PREDICTIVE), survey)
     assert OKSPCA.from_bytes(start.to_bytes()).partial_fit(X, y).learned.search is None  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match="relevance='learned' follows one stream"):
-        identity(OKSPCA(relevance="learned", **SMALL), survey)
+    with pytest.raises(ValueError, match="frequencies='scaled' follows one stream"):
+        identity(OKSPCA(frequencies="scaled", **SMALL), survey)
 
 
-def test_heads_aim_at_prediction_and_learn_relevance() -> None:
+def test_heads_aim_at_prediction_and_train() -> None:
     X, y = product()
     for model in (
         OKSPCARegressor(2, **SMALL).fit(X, y),
         OKSPCAClassifier(2, **SMALL).fit(X, y > 0),
     ):
-        assert target_in_words(model) == "predictive (whitened, learned relevance)"
+        assert target_in_words(model) == "predictive (whitened, trained frequencies)"
         assert model.relevance_[:2].sum() > 0.8
 
 
@@ -222,13 +225,13 @@ def test_random_features_of_the_response_are_refused_by_the_regressor() -> None:
 
 @pytest.mark.parametrize("kind", [OKSPCARegressor, OKSPCAClassifier])
 def test_files_of_heads_with_fewer_parameters_are_read(kind: type[OKSPCA]) -> None:
-    """As earlier versions wrote them: no preset, and no relevance unless it was learned."""
+    """As earlier versions wrote them: no preset, and no frequencies."""
     parameters = {
         name: value
         for name, value in kind(random_state=0).get_params(deep=False).items()
         if name not in ADDED_TO_PREDICTORS
     }
     found = kind(**read_parameters(Source(Content(parameters, {})), kind))
-    assert found.relevance is None
+    assert found.frequencies == "drawn"
     assert found.kernel == "gaussian"
-    assert relevance_of(found) is None
+    assert frequencies_of(found) == "drawn"

@@ -43,7 +43,7 @@ CAUSAL: list[Any] = [
     OKSPCA(n_random_features=32, solver="projected-gradient", random_state=0),
     OKSPCA(n_random_features=32, solver="cached", random_state=0),
     OKSPCA(n_random_features=32, solver="warm-block", align=True, random_state=0),
-    OKSPCA(n_random_features=32, objective="whitened", relevance="learned", random_state=0),
+    OKSPCA(n_random_features=32, objective="whitened", frequencies="scaled", random_state=0),
     OKSPCARegressor(n_random_features=32, random_state=0),
     OKSPCAClassifier(n_random_features=32, random_state=0),
 ]

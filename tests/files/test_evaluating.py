@@ -25,7 +25,7 @@ from okspca.state.fields import Sink, Source
 from okspca.state.streams import StreamRecord
 
 N, BLOCK, D = 2048, 256, 32
-WHITENED: dict[str, Any] = {"objective": "whitened", "relevance": "learned"}
+WHITENED: dict[str, Any] = {"objective": "whitened", "frequencies": "scaled"}
 
 
 def rows() -> tuple[Floats, Floats]:

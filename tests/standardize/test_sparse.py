@@ -158,7 +158,7 @@ def test_the_block_is_never_filled() -> None:
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"relevance": "learned"}, "relevance='learned'"),
+        ({"frequencies": "scaled"}, "frequencies='scaled'"),
         ({"window": 64}, "window=64"),
         ({"forgetting": 0.9}, "forgetting=0.9"),
     ],

@@ -40,8 +40,8 @@ def models() -> dict[str, OKSPCA]:
         "whitened-window": OKSPCA(
             1, objective="whitened", window=32, target_features="chebyshev", **small
         ).partial_fit(X, X[:, 0]),
-        "relevance": OKSPCA(1, relevance="learned", **small).partial_fit(X, X[:, 0]),
-        "low-rank": OKSPCA(1, relevance="low-rank", **small).partial_fit(X, X[:, 0]),
+        "relevance": OKSPCA(1, frequencies="scaled", **small).partial_fit(X, X[:, 0]),
+        "low-rank": OKSPCA(1, frequencies="mixed", **small).partial_fit(X, X[:, 0]),
     }
 
 

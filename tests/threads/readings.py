@@ -109,11 +109,11 @@ SCENES = {
     "window": Scene(lambda: OKSPCA(2, **SMALL, window=64), labels=False),
     "whitened": Scene(lambda: OKSPCA(2, **SMALL, objective="whitened", stability=4), labels=True),
     "held back": Scene(lambda: OKSPCA(2, **SMALL, bandwidth="median"), labels=False, **SEARCHING),
-    "relevance": Scene(lambda: OKSPCA(1, **SMALL, relevance="learned"), labels=False, **SEARCHING),
+    "relevance": Scene(lambda: OKSPCA(1, **SMALL, frequencies="scaled"), labels=False, **SEARCHING),
     "regressor": Scene(lambda: OKSPCARegressor(2, **SMALL, prequential=True), labels=False),
     "classifier": Scene(lambda: OKSPCAClassifier(3, **SMALL, prequential=True), labels=True),
     "classifier with relevance": Scene(
-        lambda: OKSPCAClassifier(3, **SMALL, relevance="learned", prequential=True),
+        lambda: OKSPCAClassifier(3, **SMALL, frequencies="scaled", prequential=True),
         labels=True,
         **SEARCHING,
     ),

@@ -23,7 +23,7 @@ def merge(
 ) -> None:
     """Merge models with the same options that were fitted to different rows.
 
-    They must have been fitted with --relevance none: a model that learns which inputs matter draws
+    They must have been fitted with --frequencies drawn: a model that learns its frequencies has
     features of its own.
 
     Models of `okspca fit` standardise each row by the rows before it in their own input. Their sums

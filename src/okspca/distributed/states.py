@@ -24,6 +24,7 @@ from okspca.estimators.preparing import PREPARATION, RAISE, without_gaps
 from okspca.estimators.presets import AUTO
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
+from okspca.features.ladder import DRAWN
 from okspca.numerics.sparse import stacked
 from okspca.services import Tracker
 from okspca.standardize import FrozenStandardizer, NoStandardizer
@@ -41,8 +42,8 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     Parameters
     ----------
     model : OKSPCA
-        The settings; "causal" is taken as "frozen"; relevance is learned only where it is given by
-        name, which is refused.
+        The settings; "causal" is taken as "frozen"; frequencies are learned only where that is
+        asked for by name, which is refused.
     survey : Survey
         What is known about the rows: of a first pass over all of them, or of a pilot sample.
     pilot : (X, y), optional
@@ -93,7 +94,7 @@ def check_can_be_sharded(model: OKSPCA) -> None:
     following = {
         "solver": isinstance(resolve_service(model.solver), Tracker),
         "window": model.window is not None,
-        "relevance": model.relevance not in (AUTO, None),
+        "frequencies": model.frequencies not in (AUTO, DRAWN),
     }
     for name, follows in following.items():
         if follows:

@@ -14,7 +14,6 @@ from okspca.estimators.parameters import check_size, with_plain_parameters
 from okspca.estimators.presets import objective_of
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
-from okspca.features.relevance import MOST_MIXED
 from okspca.moments import CrossMoment, Moment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
@@ -95,12 +94,6 @@ def n_input_features(model: Any) -> int:
 
 def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
     """Raise where a part takes another number of columns than the data have, or not as many."""
-    if model.relevance == "low-rank" and n_inputs > MOST_MIXED:
-        message = (
-            f"X has {n_inputs} columns, but relevance='low-rank' takes at most {MOST_MIXED}; "
-            "relevance='learned' takes any number."
-        )
-        raise DataError(message)
     for name, data, n_columns in (("input", "X", n_inputs), ("target", "y", n_outputs)):
         for part in (f"{name}_map", f"{name}_standardizer"):
             ready = getattr(model, part)

@@ -143,11 +143,11 @@ class FittedAttributes:
         constant inputs), all are zero, as the importances of a tree without a split are.
         """
         search = None if self._learned is None else self._learned.search
-        found = None if search is None else search.relevance
+        found = None if search is None else search.place.relevance
         if found is None:
             message = (
-                "relevance_ exists with relevance='learned' or 'low-rank', once the map was "
-                "tested: after 512 rows, or later where there are many inputs."
+                "relevance_ exists where frequencies are learned, once the map was tested: after "
+                "512 rows, or later where there are many inputs."
             )
             raise AttributeError(message)
         return np.asarray(found / max(found.sum(), np.finfo(np.float64).tiny))

@@ -3,21 +3,20 @@
 import copy
 from typing import Any
 
-import numpy as np
-from scipy.sparse import issparse
-
-from okspca.errors import StateError
 from okspca.estimators.ancestry import ANCESTRY, read_ancestry, write_ancestry
 from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SCORE, SEARCH, Record
+from okspca.estimators.map_search import MapSearch
 from okspca.estimators.preparation_form import check_codes, read_preparation, write_preparation
 from okspca.estimators.preparing import PREPARATION, RAISE, Preparation
 from okspca.estimators.prequential import PrequentialScore
-from okspca.estimators.presets import AUTO, relevance_of
-from okspca.estimators.relevance_search import TIMES, RelevanceSearch
+from okspca.estimators.presets import AUTO, frequencies_of
+from okspca.estimators.rows_form import read_rows, write_rows
 from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
-from okspca.features import FourierMap, OneHotMap
+from okspca.estimators.search_form import read_search, write_search
+from okspca.features import OneHotMap
+from okspca.features.ladder import DRAWN
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.services import Service
 from okspca.state.fields import Sink, Source
@@ -41,15 +40,15 @@ def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
         write_pipeline(sink.inside("pipeline"), pipeline, _shared(model, intake.labels))
     sink.put("pilot", pilot is not None)
     if pilot is not None:
-        _write_rows(sink, "pilot", pilot, gaps=model.missing != RAISE)
+        write_rows(sink, "pilot", pilot, gaps=model.missing != RAISE)
     companions = {} if pipeline is None else pipeline.companions
     write_ancestry(sink, companions.get(ANCESTRY, ()))
     preparation: Preparation | None = learned.preparation
     if preparation is not None:
         write_preparation(sink.inside("preparation"), preparation)
-    search: RelevanceSearch | None = companions.get(SEARCH)
+    search: MapSearch | None = companions.get(SEARCH)
     if search is not None:
-        _write_search(sink.inside("search"), search, _shared(model, intake.labels))
+        write_search(sink.inside("search"), search, _shared(model, intake.labels))
     score: PrequentialScore | None = companions.get(SCORE)
     if score is not None:
         _write_score(sink.inside("prequential"), score)
@@ -82,13 +81,12 @@ def read_fitted(source: Source, model: Any) -> Record:
     if preparation is None or not preparation.n_waiting:
         check_widths(model, width, intake.n_outputs)
     search = None
-    if source.is_object("search"):
+    if source.is_object("search") and pipeline is not None:
         shared = _shared(model, intake.labels)
-        low_rank = relevance_of(model) == "low-rank"
-        search = _read_search(source.inside("search"), shared, width, intake, low_rank=low_rank)
-    wants_search = relevance_of(model) is not None and pipeline is not None
+        search = read_search(source.inside("search"), shared, pipeline, intake, model)
+    wants_search = frequencies_of(model) != DRAWN and pipeline is not None
     # Which rows allow a search that was not asked for by name is not told by the parameters.
-    may_lack_it = model.relevance == AUTO and search is None
+    may_lack_it = model.frequencies == AUTO and search is None
     if (search is not None) != wants_search and not may_lack_it:
         source.refuse("search", "not what the parameters say")
     score = None
@@ -115,7 +113,7 @@ def _read_pilot(
     gaps: bool,
 ) -> Rows:
     """Read rows that are held back, and refuse those that could not wait for text to be encoded."""
-    pilot = _read_rows(source, "pilot", n_inputs, intake, gaps=gaps)
+    pilot = read_rows(source, "pilot", n_inputs, intake, gaps=gaps)
     if preparation is not None and preparation.categories is not None:
         check_codes(source, preparation.categories, pilot.X)
         if len(pilot) >= preparation.n_waiting:
@@ -144,45 +142,6 @@ def _check_intake(source: Source, intake: Intake, pipeline: PipelineState) -> No
         source.refuse("pipeline", "of an impossible forgetting")
 
 
-def _write_search(sink: Sink, search: RelevanceSearch, shared: Shared) -> None:
-    """Write what is known about the inputs, and the rows that are kept to learn more."""
-    sink.put("known", search.relevance is not None)
-    sink.put("is_final", search.is_final)
-    sink.array("scales", search.scales)
-    if search.relevance is not None:
-        sink.array("relevance", search.relevance)
-    if search.blank is not None:
-        blank = copy.copy(search.blank)
-        blank.target_map = shared.labels or blank.target_map
-        write_pipeline(sink.inside("blank"), blank, shared)
-        sink.put("n_blocks", len(search.held))
-        for number, rows in enumerate(search.held):
-            _write_rows(sink, str(number), rows)
-
-
-def _read_search(
-    source: Source, shared: Shared, n_inputs: int, intake: Intake, *, low_rank: bool
-) -> RelevanceSearch:
-    """Read what is known about the inputs."""
-    known, is_final = source.flag("known"), source.flag("is_final")
-    scales = source.array("scales", (n_inputs,) * (2 if low_rank else 1))
-    relevance = source.array("relevance", (n_inputs,)) if known else None
-    if relevance is not None and relevance.min() < 0.0:
-        source.refuse("known", "negative")
-    search = RelevanceSearch(None, scales, relevance)
-    if not is_final:
-        blank = read_pipeline(source.inside("blank"), shared)
-        if blank.rows or type(blank.input_map) is not FourierMap:
-            source.refuse("blank", "not blank")
-        n_blocks = source.count("n_blocks", most=TIMES[-1])
-        held = (_read_rows(source, str(number), n_inputs, intake) for number in range(n_blocks))
-        search = RelevanceSearch(blank, scales, relevance, tuple(held))
-        if search.n_held >= TIMES[-1]:
-            source.refuse("n_blocks", n_blocks)
-    source.close()
-    return search
-
-
 def _write_score(sink: Sink, score: PrequentialScore) -> None:
     """Write what a prequential score adds up."""
     sink.put("weight", score.weight)
@@ -200,33 +159,3 @@ def _read_score(source: Source, n_outputs: int) -> PrequentialScore:
         source.refuse("weight", "impossible sums")
     source.close()
     return PrequentialScore(weight, mean, squares, errors)
-
-
-def _write_rows(sink: Sink, name: str, rows: Rows, *, gaps: bool = False) -> None:
-    """Write rows that are kept."""
-    if issparse(rows.X):
-        message = "Sparse rows that are held back cannot be saved; learn 512, or give a bandwidth."
-        raise StateError(message)
-    # Rows that are held back may lack values; infinity was refused at the door.
-    sink.array(f"{name}_inputs", rows.X, finite=not gaps)
-    sink.array(f"{name}_targets", rows.Y)
-    sink.array(f"{name}_weights", rows.weights)
-
-
-def _read_rows(
-    source: Source, name: str, n_inputs: int, intake: Intake, *, gaps: bool = False
-) -> Rows:
-    """Read rows that are kept until a bandwidth, a scale or more can be taken from them."""
-    X = source.array(f"{name}_inputs", (None, n_inputs), finite=not gaps)
-    if np.isinf(X).any():
-        source.refuse(f"{name}_inputs", "infinite")
-    width = 1 if intake.labels is not None else intake.n_outputs
-    Y = source.array(f"{name}_targets", (X.shape[0], width))
-    weights = source.array(f"{name}_weights", X.shape[:1])
-    if weights.min(initial=1.0) <= 0.0:
-        source.refuse(f"{name}_weights", "not positive")
-    if intake.labels is not None:
-        known = set(range(intake.labels.n_features))
-        if not set(Y[:, 0].tolist()) <= known:
-            source.refuse(f"{name}_targets", "of unknown classes")
-    return Rows(X, Y, weights)

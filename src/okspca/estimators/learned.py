@@ -10,9 +10,9 @@ from okspca.errors import NotReadyError, StateError
 from okspca.estimators.building import Rows
 from okspca.estimators.data import validated
 from okspca.estimators.intake import Intake
+from okspca.estimators.map_search import MapSearch
 from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.prequential import PrequentialScore
-from okspca.estimators.relevance_search import RelevanceSearch
 from okspca.features import FeatureMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.pipeline import Pipeline
@@ -54,7 +54,7 @@ class Columns(NamedTuple):
 class Record(NamedTuple):
     """All an estimator has learned; it is replaced as a whole, so nobody reads half of a change.
 
-    What must keep step with single rows (a search for the inputs that matter, a score) stands in
+    What must keep step with single rows (a search for the input map, a score) stands in
     the ``companions`` of the pipeline, which change together with it.
 
     Attributes
@@ -92,9 +92,9 @@ class Record(NamedTuple):
         return self.pipeline.read_as_is(lambda state: state.target_map)
 
     @property
-    def search(self) -> RelevanceSearch | None:
-        """The search for the inputs that matter; None where there is none."""
-        found: RelevanceSearch | None = self._companion(SEARCH)
+    def search(self) -> MapSearch | None:
+        """The search for the input map; None where there is none."""
+        found: MapSearch | None = self._companion(SEARCH)
         return found
 
     @property

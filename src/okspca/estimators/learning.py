@@ -17,6 +17,7 @@ from okspca.estimators.data import check_row, check_values, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Columns, Record, names_of
+from okspca.estimators.map_search import MapSearch, is_searching
 from okspca.estimators.missing import as_array, numbers_with_gaps
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.preparing import (
@@ -29,10 +30,10 @@ from okspca.estimators.preparing import (
     preparation_of,
     without_gaps,
 )
-from okspca.estimators.presets import relevance_from
-from okspca.estimators.relevance_search import RelevanceSearch, is_searching
+from okspca.estimators.presets import frequencies_from
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.features import OneHotMap
+from okspca.features.ladder import DRAWN
 from okspca.pipeline import Pipeline
 from okspca.services import Service
 from okspca.standardize import Standardizer
@@ -46,6 +47,7 @@ class Learning(FittedAttributes):
     standardize: str | None
     missing: str
     max_categories: int
+    pilot_rows: int
     input_standardizer: Standardizer | None
 
     def fit(
@@ -284,18 +286,17 @@ class Learning(FittedAttributes):
             preparation = preparation.started(rows.first(needed), ready, fixed=fixed)
         rows, beside = _completed(preparation, rows, fading(self))
         pipeline = build(self, rows.first(needed), labels)
-        relevance = relevance_from(self, rows.X)
-        if relevance is None:
+        top = frequencies_from(self, rows.X)
+        if top == DRAWN:
             pipeline.run(rows.X, rows.Y, rows.weights, **beside)
             return pipeline
-        low_rank = relevance == "low-rank"
-        search = RelevanceSearch.start(pipeline.state.twin(), low_rank=low_rank)
+        search = MapSearch.start(pipeline.state.twin(), top, int(self.pilot_rows))
         return search.learn(pipeline, rows, **beside)
 
     def _run(self, learned: Record, rows: Rows, **companions: Any) -> None:
-        """Learn admitted rows, in a search for the inputs that matter or without."""
+        """Learn admitted rows, in a search for the input map or without."""
         pipeline = learned.ready()
-        search: RelevanceSearch | None = pipeline.state.companions.get(SEARCH)
+        search: MapSearch | None = pipeline.state.companions.get(SEARCH)
         beside = {"target_map": learned.intake.labels, **companions}
         if search is None:
             pipeline.run(rows.X, rows.Y, rows.weights, **beside)

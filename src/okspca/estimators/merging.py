@@ -14,9 +14,9 @@ from okspca.estimators.ancestry import ANCESTRY, merged_ancestry
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Record
+from okspca.estimators.map_search import is_searching
 from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.presets import objective_of
-from okspca.estimators.relevance_search import is_searching
 from okspca.features import OneHotMap
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.merging import check_merge, merge
@@ -56,7 +56,7 @@ def merged_record(
     if any(is_searching(state.companions.get(SEARCH)) for state in (mine, theirs)):
         message = (
             "A model is still finding out which inputs matter; merge models that share "
-            "an input_map, learned with relevance=None (okspca fit --relevance none)."
+            "an input_map, learned with frequencies='drawn' (okspca fit --frequencies drawn)."
         )
         raise MergeError(message)
     check_merge(mine, theirs)

@@ -14,6 +14,7 @@ from okspca.estimators.merging import merged_record
 from okspca.estimators.presets import AUTO
 from okspca.estimators.saving import load_model, model_bytes, model_from, save_model
 from okspca.features import FeatureMap
+from okspca.features.ladder import DRAWN
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import PipelineState
 from okspca.pipeline.answers import embedding
@@ -36,7 +37,7 @@ class OKSPCA(
 
     The defaults are the paper's.  ``preset="predictive"`` is the better setting: over 40 cells of
     data sets kept apart from development, its whitened target predicted better than the paper's in
-    35, as well in 5 and worse in none, and the relevance it learns added to that.
+    35, as well in 5 and worse in none; the frequencies it trains on the first rows add to that.
 
     Parameters
     ----------
@@ -69,8 +70,8 @@ class OKSPCA(
         "contrast", the trackers "adam" and "projected-gradient", or a service object with its own
         settings.
     preset : {"paper", "predictive"}, default="paper"
-        What "auto" means for `objective` and `relevance`: "covariance" and None, or "whitened" and
-        "learned", which predict better.  Values given for them win.
+        What "auto" means for `objective` and `frequencies`: "covariance" and "drawn", or "whitened"
+        and "trained", which predict better.  Values given for them win.
     objective : {"auto", "covariance", "whitened"}, default="auto"
         What the leading subspace maximises: the squared cross-covariance with the target features,
         as in the paper, or the same after the input features were whitened, which predicts better
@@ -82,13 +83,17 @@ class OKSPCA(
         chooses among powers of ten by how well rows are predicted before they are learned.
     class_weighting : {"squared", "proportional", "balanced"}, default="squared"
         For "whitened": a class of share p counts p², as in the paper, p, or the same as any other.
-    relevance : {"auto", "learned", "low-rank", None}, default="auto"
-        "learned" finds out on the first 4,096 rows which inputs matter and draws the map anew for
-        them after 512, 1,024, 2,048 and 4,096 rows, where that predicts better; before the last
-        time, only with eight rows per input.  The rows are kept until then and learned again.
-        "low-rank" does the same for mixtures of inputs, at most 2,048 of them: it keeps a matrix of
-        that width.  With "auto" the preset decides, and there is none for sparse rows, a ready-made
-        `input_map`, more than 2,048 inputs, and shards of distributed fits.
+    frequencies : {"auto", "drawn", "scaled", "mixed", "trained"}, default="auto"
+        How far the frequencies of the input map may be learned from the first rows: not at all
+        ("drawn"), scaled by one number per input, by a matrix that mixes inputs, or each trained by
+        itself.  After 512, 1,024, 2,048, ... rows (eight per input at least) and at last after
+        `pilot_rows`, the rows so far choose, and each step is taken only if it predicts held-back
+        rows better; then they are learned again with the new map.  A stream that ends before has
+        the map as drawn.  With "auto" the preset decides, and frequencies stay as drawn for sparse
+        rows, a ready-made `input_map`, more than 2,048 inputs, and shards of distributed fits.
+    pilot_rows : int, default=8192
+        Number of first rows from which frequencies are learned; they are kept until then, in at
+        most 64 MB.  Afterwards the map is final.
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of
@@ -158,8 +163,8 @@ class OKSPCA(
     input_map_, target_map_ : FeatureMap
         The maps in use.
     relevance_ : ndarray of shape (d,)
-        Share of each input in what matters (with ``relevance``, once the map was tested); all zero
-        where the rows told nothing, as with a constant response.
+        Share of each input in what matters (with learned `frequencies`, once the map was tested);
+        all zero where the rows told nothing, as with a constant response.
     input_standardizer_, target_standardizer_ : Standardizer
         The standardisers in use.
 
@@ -197,7 +202,8 @@ class OKSPCA(
         objective: str = "auto",
         ridge: str | float = "auto",
         class_weighting: str = "squared",
-        relevance: str | None = "auto",
+        frequencies: str = "auto",
+        pilot_rows: int = 8192,
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
@@ -230,7 +236,8 @@ class OKSPCA(
         self.objective = objective
         self.ridge = ridge
         self.class_weighting = class_weighting
-        self.relevance = relevance
+        self.frequencies = frequencies
+        self.pilot_rows = pilot_rows
         self.standardize = standardize
         self.variance_floor = variance_floor
         self.forgetting = forgetting
@@ -344,7 +351,7 @@ class OKSPCA(
         """Tell scikit-learn that y is required, and that X may be sparse."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = self.relevance in (AUTO, None)
+        tags.input_tags.sparse = self.frequencies in (AUTO, DRAWN)
         tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 

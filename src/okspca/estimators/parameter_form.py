@@ -22,7 +22,8 @@ ADDED: dict[str, Any] = {
     "preset": "paper",
     "ridge": "auto",
     "class_weighting": "squared",
-    "relevance": None,
+    "frequencies": "drawn",
+    "pilot_rows": 8192,
     "target_features": "fourier",
     "window": None,
     "prequential": False,
@@ -42,6 +43,8 @@ ADDED_TO_PREDICTORS: dict[str, Any] = ADDED | {
     "input_map": None,
     "input_standardizer": None,
 }
+#: What `frequencies` was called at first.
+RELEVANCE = "relevance"
 
 
 def write_parameters(sink: Sink, model: Any) -> None:
@@ -62,7 +65,7 @@ def write_parameters(sink: Sink, model: Any) -> None:
 def read_parameters(source: Source, kind: type[Any]) -> dict[str, Any]:
     """Read the parameters, which must be exactly those of the constructor."""
     found: dict[str, Any] = {}
-    hints, added = _annotations(kind), _added_to(kind)
+    hints, added = _annotations(kind), _added_to(kind) | _formerly(source)
     for name in kind().get_params(deep=False):
         if source.is_object(name):
             found[name] = _read_object(source, name, hints.get(name))
@@ -94,6 +97,19 @@ def _annotations(kind: type[Any]) -> dict[str, Any]:
         if "__init__" in vars(base):
             found |= get_type_hints(vars(base)["__init__"])
     return found
+
+
+def _formerly(source: Source) -> dict[str, Any]:
+    """What `relevance`, a parameter of earlier versions, is called now."""
+    if RELEVANCE not in source.names():
+        return {}
+    value = source.raw(RELEVANCE)
+    preset = source.raw("preset") if "preset" in source.names() else "paper"
+    was_auto = "scaled" if preset == "predictive" else "drawn"
+    frequencies = {None: "drawn", "auto": was_auto, "learned": "scaled", "low-rank": "mixed"}
+    if not isinstance(value, str | None) or value not in frequencies:
+        source.refuse(RELEVANCE, value)
+    return {"frequencies": frequencies[value], "pilot_rows": 4096}
 
 
 def _read_object(source: Source, name: str, hint: Any) -> Any:

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_regressor
 
-from okspca.estimators.presets import AUTO, PRESETS, objective_of, relevance_of
+from okspca.estimators.presets import AUTO, PRESETS, frequencies_of, objective_of
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.fourier import KERNELS, SAMPLINGS
+from okspca.features.ladder import DRAWN, RUNGS
 from okspca.moments.moment_window import N_BLOCKS
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.room import check_room
@@ -27,7 +28,7 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "preset": PRESETS,
     "objective": (AUTO, "covariance", "whitened"),
     "class_weighting": tuple(CLASS_WEIGHTING),
-    "relevance": (AUTO, None, "learned", "low-rank"),
+    "frequencies": (AUTO, *RUNGS),
     "target_features": ("fourier", "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
     "missing": ("raise", "skip", "impute"),
@@ -38,6 +39,13 @@ POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
     "target_bandwidth": ("sqrt-dim", "median"),
     "variance_floor": ("relative", "paper"),
 }
+COUNTS = (
+    "n_components",
+    "n_random_features",
+    "n_target_features",
+    "pilot_rows",
+    "max_categories",
+)
 #: Numbers of sub-moments that `stability` may ask for.
 GROUPS = (0, *range(4, 65, 2))
 READY_MADE: dict[str, type] = {
@@ -50,7 +58,7 @@ READY_MADE: dict[str, type] = {
 
 def check_parameters(model: Any) -> None:
     """Raise for the first parameter whose value cannot be used."""
-    for name in ("n_components", "n_random_features", "n_target_features", "max_categories"):
+    for name in COUNTS:
         value = getattr(model, name)
         if not is_count(value) and not (value is None and name == "n_target_features"):
             reject(name, value, "a positive whole number")
@@ -161,9 +169,9 @@ def _check_objects(model: Any) -> None:
         value = getattr(model, name)
         if value is not None and not isinstance(value, kind):
             reject(name, value, f"a {kind.__name__} or None")
-    relevance = relevance_of(model)
-    if relevance is not None and type(model.input_map) not in (type(None), FourierMap):
-        suitable = f"a FourierMap or None where relevance={relevance!r}"
+    frequencies = frequencies_of(model)
+    if frequencies != DRAWN and type(model.input_map) not in (type(None), FourierMap):
+        suitable = f"a FourierMap or None where frequencies={frequencies!r}"
         reject("input_map", model.input_map, suitable)
     if model.input_map is None:
         check_width(model.n_components, model.n_random_features)

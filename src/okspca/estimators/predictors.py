@@ -99,10 +99,12 @@ class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
     ----------
     n_components : int, default=4
         Number of components the response is regressed on.
-    n_random_features, bandwidth, kernel, sampling, solver, ridge, relevance, standardize, \
-variance_floor, forgetting, window, forget_standardizers, stability, align, compress, missing, \
-missing_indicators, categories, max_categories, input_map, input_standardizer, random_state
-        As for :class:`OKSPCA` with ``preset="predictive"``: relevance is learned where that can be.
+    n_random_features, bandwidth, kernel, sampling, solver, ridge, frequencies, \
+pilot_rows, standardize, variance_floor, forgetting, window, forget_standardizers, stability, \
+align, compress, missing, missing_indicators, categories, max_categories, input_map, \
+input_standardizer, random_state
+        As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained where
+        that can be.
     target_features : {"chebyshev", "raw"}, default="chebyshev"
         Features of the response that the components are found for.
     prequential : bool, default=False
@@ -132,7 +134,8 @@ missing_indicators, categories, max_categories, input_map, input_standardizer, r
         sampling: str = "plain",
         solver: str | Service[Any] = "exact",
         ridge: str | float = "auto",
-        relevance: str | None = "auto",
+        frequencies: str = "auto",
+        pilot_rows: int = 8192,
         target_features: str = "chebyshev",
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
@@ -163,7 +166,8 @@ missing_indicators, categories, max_categories, input_map, input_standardizer, r
             preset=PREDICTIVE,
             objective="whitened",
             ridge=ridge,
-            relevance=relevance,
+            frequencies=frequencies,
+            pilot_rows=pilot_rows,
             target_features=target_features,
             standardize=standardize,
             variance_floor=variance_floor,
@@ -213,10 +217,12 @@ class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
     ----------
     n_components : int, default=16
         Number of components; at most the number of classes less one is used.
-    n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, relevance, \
-standardize, variance_floor, forgetting, window, forget_standardizers, stability, align, compress, \
-missing, missing_indicators, categories, max_categories, input_map, input_standardizer, random_state
-        As for :class:`OKSPCA` with ``preset="predictive"``: relevance is learned where that can be.
+    n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, \
+frequencies, pilot_rows, standardize, variance_floor, forgetting, window, forget_standardizers, \
+stability, align, compress, missing, missing_indicators, categories, max_categories, input_map, \
+input_standardizer, random_state
+        As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained where
+        that can be.
     prequential : bool, default=False
         Predict every block before it is learned, which costs one solution per block.
 
@@ -247,7 +253,8 @@ missing, missing_indicators, categories, max_categories, input_map, input_standa
         solver: str | Service[Any] = "exact",
         ridge: str | float = "auto",
         class_weighting: str = "squared",
-        relevance: str | None = "auto",
+        frequencies: str = "auto",
+        pilot_rows: int = 8192,
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
@@ -278,7 +285,8 @@ missing, missing_indicators, categories, max_categories, input_map, input_standa
             objective="whitened",
             ridge=ridge,
             class_weighting=class_weighting,
-            relevance=relevance,
+            frequencies=frequencies,
+            pilot_rows=pilot_rows,
             standardize=standardize,
             variance_floor=variance_floor,
             forgetting=forgetting,

@@ -1,24 +1,26 @@
 """What a model aims at: the paper's target, or the one that predicts better, named by one word.
 
-====================  ==================  =============================================
-``preset``            ``objective="auto"``  ``relevance="auto"``
-====================  ==================  =============================================
-``"paper"``           ``"covariance"``    ``None``
-``"predictive"``      ``"whitened"``      ``"learned"``, where that can be
-====================  ==================  =============================================
+====================  ====================  =============================================
+``preset``            ``objective="auto"``  ``frequencies="auto"``
+====================  ====================  =============================================
+``"paper"``           ``"covariance"``      ``"drawn"``
+``"predictive"``      ``"whitened"``        ``"trained"``, where that can be
+====================  ====================  =============================================
 
-A value given for either parameter wins over the preset.  Relevance cannot be learned from sparse
+A value given for either parameter wins over the preset.  Frequencies cannot be learned from sparse
 rows, which would be filled; a ready-made ``input_map`` is meant to stay as it is; and the rows of
-more than ``MOST_INPUTS`` inputs are too long to be kept.  In these cases there is none.
+more than ``MOST_INPUTS`` inputs are too long to be kept.  In these cases they stay as drawn.
 """
 
 from typing import Any
 
 from scipy.sparse import issparse
 
+from okspca.features.ladder import DRAWN, TRAINED
+
 AUTO, PAPER, PREDICTIVE = "auto", "paper", "predictive"
 PRESETS = (PAPER, PREDICTIVE)
-#: The first 4,096 rows of so many inputs take 64 MB while relevance is learned from them.
+#: Rows of so many inputs are kept for the search of a map: 4,096 of them take 64 MB.
 MOST_INPUTS = 2048
 
 
@@ -36,27 +38,27 @@ def objective_of(model: Any) -> str:
     return "whitened" if model.preset == PREDICTIVE else "covariance"
 
 
-def relevance_of(model: Any) -> str | None:
-    """Return the kind of relevance that a model asks for, with the preset applied.
+def frequencies_of(model: Any) -> str:
+    """Return the highest rung of the ladder of maps that a model allows, with the preset applied.
 
     Examples
     --------
     >>> from okspca import OKSPCA
-    >>> relevance_of(OKSPCA()), relevance_of(OKSPCA(preset="predictive"))
-    (None, 'learned')
-    >>> relevance_of(OKSPCA(preset="predictive", relevance=None)) is None
-    True
+    >>> frequencies_of(OKSPCA()), frequencies_of(OKSPCA(preset="predictive"))
+    ('drawn', 'trained')
+    >>> frequencies_of(OKSPCA(preset="predictive", frequencies="drawn"))
+    'drawn'
     """
-    if model.relevance != AUTO:
-        return None if model.relevance is None else str(model.relevance)
-    return "learned" if model.preset == PREDICTIVE and model.input_map is None else None
+    if model.frequencies != AUTO:
+        return str(model.frequencies)
+    return TRAINED if model.preset == PREDICTIVE and model.input_map is None else DRAWN
 
 
-def relevance_from(model: Any, X: Any) -> str | None:
-    """Return the kind of relevance that is learned from a stream that begins with these rows."""
-    if model.relevance == AUTO and (issparse(X) or X.shape[1] > MOST_INPUTS):
-        return None
-    return relevance_of(model)
+def frequencies_from(model: Any, X: Any) -> str:
+    """Return the highest rung for a stream that begins with these rows."""
+    if model.frequencies == AUTO and (issparse(X) or X.shape[1] > MOST_INPUTS):
+        return DRAWN
+    return frequencies_of(model)
 
 
 def target_in_words(model: Any) -> str:
@@ -66,21 +68,17 @@ def target_in_words(model: Any) -> str:
     --------
     >>> from okspca import OKSPCA
     >>> target_in_words(OKSPCA()), target_in_words(OKSPCA(preset="predictive"))
-    ("the paper's covariance target", 'predictive (whitened, learned relevance)')
+    ("the paper's covariance target", 'predictive (whitened, trained frequencies)')
     >>> target_in_words(OKSPCA(objective="whitened"))
-    'whitened, without relevance'
+    'whitened, drawn frequencies'
     """
-    relevance = relevance_of(model)
+    frequencies = frequencies_of(model)
     learned = model.learned
     if learned is not None and learned.pipeline is not None and learned.search is None:
-        relevance = None
-    kinds = {
-        None: "without relevance",
-        "learned": "learned relevance",
-        "low-rank": "low-rank relevance",
-    }
+        frequencies = DRAWN
     objective = objective_of(model)
-    if objective == "covariance" and relevance is None:
+    if (objective, frequencies) == ("covariance", DRAWN):
         return "the paper's covariance target"
-    words = f"{objective}, {kinds[relevance]}"
-    return f"predictive ({words})" if (objective, relevance) == ("whitened", "learned") else words
+    words = f"{objective}, {frequencies} frequencies"
+    is_predictive = (objective, frequencies) == ("whitened", TRAINED)
+    return f"predictive ({words})" if is_predictive else words

@@ -8,6 +8,7 @@ from scipy.sparse import issparse
 from okspca.errors import DataError
 from okspca.estimators.presets import AUTO
 from okspca.features import FourierMap
+from okspca.features.ladder import DRAWN
 from okspca.pipeline import Pipeline
 from okspca.standardize import FrozenStandardizer, NoStandardizer
 from okspca.standardize.sparse import SparseStandardizer
@@ -20,7 +21,7 @@ def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:
     forgets = model.standardize == "causal" and model.forget_standardizers
     searched = pipeline is not None and "search" in pipeline.state.companions
     refused = {
-        "relevance": model.relevance not in (AUTO, None),
+        "frequencies": model.frequencies not in (AUTO, DRAWN),
         "input_map": type(model.input_map) not in (type(None), FourierMap),
         "window": model.window is not None and forgets,
         "forgetting": model.forgetting < 1.0 and forgets,
@@ -32,7 +33,7 @@ def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:
             raise DataError(f"{message}; leave it at its default, or give X.toarray().")
     if searched:
         message = "X is sparse, but the model learns which inputs matter from rows that were not"
-        raise DataError(f"{message}; use relevance=None, or give X.toarray().")
+        raise DataError(f"{message}; use frequencies='drawn', or give X.toarray().")
     learned = model.input_standardizer if pipeline is None else pipeline.state.input_standardizer
     if learned is not None and not _only_scales(learned):
         message = (

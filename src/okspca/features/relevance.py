@@ -22,6 +22,7 @@ import numpy as np
 from okspca.features.fourier import FourierMap
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import gram, product
+from okspca.numerics.symmetric import diagonalise
 
 #: Share of the trace that decides how many eigenvectors are kept, and share they then have.
 KEPT = 0.99
@@ -103,9 +104,10 @@ def input_root(M: Floats) -> Floats:
     d, trace = M.shape[0], float(np.trace(M))
     if not 0.0 < trace < np.inf:
         return np.eye(d)
-    values, vectors = np.linalg.eigh(M / trace)
-    # Largest first; rounding may leave eigenvalues of zero below it.
-    values, vectors = values[::-1].clip(0.0), vectors[:, ::-1]
+    shares, rows = M / trace, np.empty_like(M)
+    diagonalise(shares, rows)
+    # Rounding may leave eigenvalues of zero below it.
+    values, vectors = shares.diagonal().clip(0.0), rows.T
     rank = 1 + int(np.searchsorted(np.cumsum(values), KEPT))
     squares = np.full(d, 1.0 - KEPT)
     squares[:rank] += KEPT * d * values[:rank] / values[:rank].sum()

@@ -7,7 +7,7 @@ and from more and from fewer components of the target in use.  All are the same 
 (:mod:`okspca.files.readouts`), fitted to the rows learned so far, so they differ in what they see
 and in nothing else.  Readouts forget nothing, also where the model does.
 
-Sums of products of features belong to one map.  Where the map is drawn anew (``relevance``), the
+Sums of products of features belong to one map.  Where the map is drawn anew (``frequencies``), the
 rows so far are mapped again; they are kept until the map is final.  Above ``MOST_COMPARED`` columns
 inputs are not compared and there is no second model, since both would take too much room; nor are
 all features read together where there are more of them.
@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import check_labels
+from okspca.estimators.map_search import times
 from okspca.estimators.parameters import check_parameters
-from okspca.estimators.presets import objective_of, relevance_of
-from okspca.estimators.relevance_search import TIMES
+from okspca.estimators.presets import frequencies_of, objective_of
 from okspca.features import FeatureMap, OneHotMap
+from okspca.features.ladder import DRAWN, TRAINED
 from okspca.files.losses import losses_of, tallied
 from okspca.files.readouts import (
     Readout,
@@ -157,7 +158,7 @@ def taken(model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any])
         second, side = _model_of(before.other), before.other.features
         sums = _side(second, before, side, (tested.other, kept), targets)
         after = after._replace(other=before.other._replace(features=sums))
-    if model.n_samples_seen_ >= TIMES[-1]:
+    if model.n_samples_seen_ >= times(model.input_map_.n_inputs, int(model.pilot_rows))[-1]:
         after = after._replace(kept=None)
     return _with_targets(after, targets)
 
@@ -165,8 +166,12 @@ def taken(model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any])
 def other_target(model: OKSPCA) -> dict[str, Any]:
     """Parameters that turn the paper's target into the one that predicts better, or back."""
     if objective_of(model) == "whitened":
-        return {"objective": "covariance", "relevance": None, "class_weighting": "squared"}
-    return {"objective": "whitened", "relevance": relevance_of(model) or "learned"}
+        return {"objective": "covariance", "frequencies": DRAWN, "class_weighting": "squared"}
+    frequencies = frequencies_of(model)
+    return {
+        "objective": "whitened",
+        "frequencies": TRAINED if frequencies == DRAWN else frequencies,
+    }
 
 
 def _second(model: OKSPCA, n_features: int) -> Other | None:
@@ -291,9 +296,9 @@ def _targets(model: OKSPCA, y: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] |
 
 def _kept(model: OKSPCA, before: Evaluation, inputs: Floats, targets: Floats) -> Kept | None:
     """The rows so far, where a map may still be drawn anew."""
-    searches = [relevance_of(model)]
+    searches = [frequencies_of(model) != DRAWN]
     if before.other is not None:
-        searches.append(relevance_of(_model_of(before.other)))
+        searches.append(frequencies_of(_model_of(before.other)) != DRAWN)
     if not any(searches) or (before.rows and before.kept is None):
         return None
     if before.kept is None:

@@ -41,7 +41,7 @@ OPTIONS: dict[str, Option] = {
         "--preset",
         WORD,
         "predictive",
-        "predictive (whitened, learned relevance) or paper (the paper's target).",
+        "predictive (whitened, trained features) or paper (the paper's target).",
     ),
     "n_components": Option("--components", COUNT, 2, "Columns of the embedding.", least=1),
     "task": Option("--task", WORD, "auto", "auto, classification or regression."),
@@ -61,8 +61,11 @@ OPTIONS: dict[str, Option] = {
     "objective": Option(
         "--objective", WORD, "auto", "auto (as the preset says), covariance or whitened."
     ),
-    "relevance": Option(
-        "--relevance", WORD, "auto", "auto (as the preset says), learned, low-rank or none."
+    "frequencies": Option(
+        "--frequencies", WORD, "auto", "auto (as the preset says), drawn, scaled, mixed or trained."
+    ),
+    "pilot_rows": Option(
+        "--pilot-rows", COUNT, 8192, "First rows that frequencies are learned from.", least=1
     ),
     "ridge": Option("--ridge", NUMBER_OR_WORD, "auto", "Of the whitened objective: a number."),
     "class_weighting": Option(
@@ -122,8 +125,8 @@ def value_of(name: str, typed: Any) -> Any:
 
     Examples
     --------
-    >>> value_of("bandwidth", "2.5"), value_of("bandwidth", "median"), value_of("relevance", "none")
-    (2.5, 'median', None)
+    >>> value_of("bandwidth", "2.5"), value_of("bandwidth", "median"), value_of("ridge", "auto")
+    (2.5, 'median', 'auto')
     """
     kind = OPTIONS[name].kind
     if kind == WORD:
@@ -141,8 +144,8 @@ def words_of(name: str, value: Any) -> list[str]:
 
     Examples
     --------
-    >>> words_of("random_state", 3), words_of("align", False), words_of("relevance", None)
-    (['--seed', '3'], ['--no-align'], ['--relevance', 'none'])
+    >>> words_of("random_state", 3), words_of("align", False), words_of("standardize", None)
+    (['--seed', '3'], ['--no-align'], ['--standardize', 'none'])
     """
     flag, kind = OPTIONS[name].flag, OPTIONS[name].kind
     if kind == SWITCH:

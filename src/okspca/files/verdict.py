@@ -76,7 +76,7 @@ def other_words(found: Scores | None, model: OKSPCA) -> str:
     other = None if found is None else found.entries.get("other")
     if found is None or other is None:
         return used
-    name = PAPER if objective_of(model) == "whitened" else f"{PREDICTIVE} with learned relevance"
+    name = PAPER if objective_of(model) == "whitened" else f"{PREDICTIVE} with learned frequencies"
     amount = _amount(found, other.score)
     if _is_above(other.above_embedding):
         return f"{used} {name.capitalize()} would do better: {amount}."

@@ -40,7 +40,7 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
     if not mine.input_map.equals(theirs.input_map):
         message = (
             "The input maps differ; merge models made with the same random_state or maps, and "
-            "with relevance=None (okspca fit --relevance none), which draws no map anew."
+            "with frequencies='drawn' (okspca fit --frequencies drawn), which keeps the map."
         )
         raise MergeError(message)
     for name in ("input_standardizer", "target_standardizer"):

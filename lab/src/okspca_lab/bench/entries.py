@@ -58,7 +58,7 @@ ENTRIES: dict[str, Entry] = {
     "ours-uncertified": Entry("okspca, no certificate", partial(Ours, certify=False)),
     "ours-whitened": Entry("okspca, whitened", partial(OursOption, objective="whitened")),
     "ours-relevance": Entry(
-        "okspca, relevance learned on the way", partial(OursOption, relevance="learned")
+        "okspca, relevance learned on the way", partial(OursOption, frequencies="scaled")
     ),
     "ours-forgetting": Entry("okspca, forgetting", partial(OursOption, forgetting=0.999)),
     "ours-window": Entry("okspca, window of 1,024 rows", partial(OursOption, window=1024)),

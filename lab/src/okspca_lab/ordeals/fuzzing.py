@@ -74,7 +74,7 @@ def seeds() -> list[bytes]:
         OKSPCA(1, objective="whitened", window=32, target_features="chebyshev", **small).fit(
             X, X[:, 0]
         ),
-        OKSPCA(1, relevance="low-rank", **small).partial_fit(X, X[:, 0]),
+        OKSPCA(1, frequencies="mixed", **small).partial_fit(X, X[:, 0]),
         OKSPCA(1, categories="one-hot", **small).partial_fit(frame, X[:, 0]),
         OKSPCA(1, categories="one-hot", max_categories=2, **small).fit(frame, labels),
     ]

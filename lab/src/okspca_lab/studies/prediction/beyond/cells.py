@@ -39,7 +39,7 @@ def model_of(variant: Variant, task: Task, split: Split, seed: int) -> OKSPCA:
         task.rank,
         task="classification" if task.labels else "regression",
         objective="whitened" if variant.whitened else "covariance",
-        relevance="learned" if variant.relevance else None,
+        frequencies="scaled" if variant.relevance else "drawn",
         variance_floor="relative" if variant.scale_free else FLOOR,
         input_map=input_map(task, seed, split.X.shape[1]),
         target_map=target_map(task, seed),

@@ -1,4 +1,4 @@
-"""Low-rank relevance: the matrix it uses, and a direction that no single input has."""
+"""Which inputs, or mixtures of them, matter; and the maps made for these."""
 
 from typing import Any
 
@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from okspca import OKSPCA, DataError, OKSPCAClassifier, OKSPCARegressor, StateError
-from okspca.estimators import relevance_search as module
-from okspca.estimators.saving import model_bytes, model_from
-from okspca.features import FourierMap
+from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
+from okspca.features import FourierMap, ladder
 from okspca.features.relevance import (
-    MOST_MIXED,
     gradient_outer_product,
     input_root,
+    input_scales,
     relevance,
     rescaled,
 )
@@ -56,6 +54,26 @@ def oblique(n: int, seed: int) -> tuple[Floats, Floats]:
     return X, np.sin(2.0 * X @ DIRECTION) + 0.1 * random.normal(size=n)
 
 
+def test_the_gradient_is_that_of_the_predictor() -> None:
+    """Against differences of the predictor itself."""
+    random = RandomState(0)
+    phi = FourierMap.sample(3, 10, bandwidth=1.0, seed=0)
+    B, Z, h = random.normal(size=(10, 2)), random.normal(size=(7, 3)), 1e-6
+    wanted = []
+    for j in range(3):
+        step = np.eye(3)[j] * h
+        slope = (phi.transform(Z + step) - phi.transform(Z - step)) @ B / (2.0 * h)
+        wanted.append((slope**2).sum(axis=1).mean())
+    np.testing.assert_allclose(relevance(phi, B, Z), wanted, rtol=1e-6)
+
+
+def test_scales_keep_the_sum_of_squares() -> None:
+    scales = input_scales(np.array([4.0, 1.0, 0.0]))
+    assert np.isclose((scales**2).sum(), 3.0)
+    assert np.isclose(scales[0] / scales[1], 2.0)
+    assert input_scales(np.zeros(3)).tolist() == [1.0, 1.0, 1.0]
+
+
 def test_the_outer_product_is_that_of_the_predictor() -> None:
     random = RandomState(0)
     phi = FourierMap.sample(3, 10, bandwidth=1.0, seed=0)
@@ -96,10 +114,10 @@ def test_it_finds_an_oblique_direction_and_predicts_better(kind: Any, labels: bo
         y, y_new = (y > 0.0).astype(int), (y_new > 0.0).astype(int)
     options: dict[str, Any] = {"n_random_features": 64, "random_state": 3}
     diagonal, mixed = (
-        kind(2 - labels, relevance=relevance, **options).fit(X, y)
-        for relevance in ("learned", "low-rank")
+        kind(2 - labels, frequencies=frequencies, **options).fit(X, y)
+        for frequencies in ("scaled", "mixed")
     )
-    leading = np.linalg.eigh(mixed.ready().state.companions["search"].scales)[1][:, -1]
+    leading = np.linalg.eigh(mixed.ready().state.companions["search"].place.mixture)[1][:, -1]
     assert np.degrees(np.arccos(abs(leading @ DIRECTION))) < 10.0
     gain = 0.005 if labels else 0.01
     assert mixed.score(X_new, y_new) > diagonal.score(X_new, y_new) + gain
@@ -109,29 +127,13 @@ def test_it_finds_an_oblique_direction_and_predicts_better(kind: Any, labels: bo
 
 def test_no_direction_is_lost_in_any_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither by the map that a search starts from, nor by those it tries."""
-    scales, plain = [], module._tried
+    mixtures, plain = [], rescaled
 
-    def noted(*arguments: Any) -> module.Trial:
-        scales.append(arguments[1])
-        return plain(*arguments)
+    def noted(base: FourierMap, scales: Floats) -> FourierMap:
+        mixtures.extend([scales] if scales.ndim == 2 else [])
+        return plain(base, scales)
 
-    monkeypatch.setattr(module, "_tried", noted)
-    OKSPCA(1, n_random_features=16, relevance="low-rank", random_state=0).fit(*oblique(520, 0))
-    assert np.array_equal(scales[0], np.eye(10))
-    assert min(np.linalg.eigvalsh(R).min() for R in scales) > 0.0
-    assert len(scales) > 3
-
-
-def test_a_file_with_scales_of_the_other_kind_is_refused() -> None:
-    X, y = oblique(20, 0)
-    for kind, other in (("learned", "low-rank"), ("low-rank", "learned")):
-        model = OKSPCA(1, n_random_features=8, relevance=kind, random_state=0).fit(X, y)
-        model.relevance = other
-        with pytest.raises(StateError, match="scales"):
-            model_from(OKSPCA, model_bytes(model))
-
-
-def test_too_many_inputs_are_named() -> None:
-    X = np.zeros((2, MOST_MIXED + 1))
-    with pytest.raises(DataError, match="takes at most 2048"):
-        OKSPCA(1, relevance="low-rank").partial_fit(X, [0.0, 1.0])
+    monkeypatch.setattr(ladder, "rescaled", noted)
+    OKSPCA(1, n_random_features=16, frequencies="mixed", random_state=0).fit(*oblique(520, 0))
+    assert min(np.linalg.eigvalsh(R).min() for R in mixtures) > 0.0
+    assert len(mixtures) > 3

@@ -1,4 +1,4 @@
-"""Learned relevance: what it finds, when it acts, and that it is all or nothing."""
+"""The search for the input map: what it finds, when it acts, and that it is all or nothing."""
 
 from typing import Any
 
@@ -8,17 +8,17 @@ from numpy.random import RandomState
 
 from okspca import OKSPCA, MergeError
 from okspca.datasets import friedman, xor_gauss
-from okspca.estimators import relevance_search as module
+from okspca.estimators import map_search as module
 from okspca.estimators.saving import model_bytes, model_from
-from okspca.features import FourierMap, IdentityMap
-from okspca.features.relevance import input_scales, relevance
+from okspca.features import FourierMap, IdentityMap, ladder
+from okspca.features.trials import Pilot, tried
 from okspca.numerics.arrays import Floats
 from okspca_lab.studies.prediction.protocol import input_map, streamed
 from okspca_lab.studies.prediction.tasks import resolved
 from tests.contracts.fingerprint import state_of
 
-SMALL: dict[str, Any] = {"n_random_features": 32, "relevance": "learned", "random_state": 0}
-KINDS = ("learned", "low-rank")
+SMALL: dict[str, Any] = {"n_random_features": 32, "frequencies": "scaled", "random_state": 0}
+KINDS = ("scaled", "mixed", "trained")
 
 
 def product(n: int) -> tuple[Floats, Floats]:
@@ -31,26 +31,6 @@ def learned(model: OKSPCA, X: Floats, y: Any, step: int) -> OKSPCA:
     for start in range(0, len(X), step):
         model.partial_fit(X[start : start + step], y[start : start + step])
     return model
-
-
-def test_the_gradient_is_that_of_the_predictor() -> None:
-    """Against differences of the predictor itself."""
-    random = RandomState(0)
-    phi = FourierMap.sample(3, 10, bandwidth=1.0, seed=0)
-    B, Z, h = random.normal(size=(10, 2)), random.normal(size=(7, 3)), 1e-6
-    wanted = []
-    for j in range(3):
-        step = np.eye(3)[j] * h
-        slope = (phi.transform(Z + step) - phi.transform(Z - step)) @ B / (2.0 * h)
-        wanted.append((slope**2).sum(axis=1).mean())
-    np.testing.assert_allclose(relevance(phi, B, Z), wanted, rtol=1e-6)
-
-
-def test_scales_keep_the_sum_of_squares() -> None:
-    scales = input_scales(np.array([4.0, 1.0, 0.0]))
-    assert np.isclose((scales**2).sum(), 3.0)
-    assert np.isclose(scales[0] / scales[1], 2.0)
-    assert input_scales(np.zeros(3)).tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(("draw", "n_true", "width"), [(xor_gauss, 2, 64), (friedman, 5, 128)])
@@ -67,7 +47,7 @@ def test_it_finds_the_inputs_that_matter(draw: Any, n_true: int, width: int) -> 
 def test_blocks_of_any_size_give_the_same_map(labels: bool, kind: str) -> None:
     X, y = product(1100)
     target = (y > 0.0).astype(int) if labels else y
-    options = {**SMALL, "relevance": kind}
+    options = {**SMALL, "frequencies": kind}
     made = [learned(OKSPCA(1, **options), X, target, step) for step in (1100, 97)]
     maps = [model.input_map_ for model in made]
     assert isinstance(maps[0], FourierMap)
@@ -89,12 +69,11 @@ def test_rows_one_at_a_time_give_the_same_map() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_once_final_the_model_is_one_that_had_the_map_from_the_start(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str,
 ) -> None:
-    monkeypatch.setattr(module, "TIMES", (512, 1024))
     X, y = product(1500)
-    model = learned(OKSPCA(1, **{**SMALL, "relevance": kind}), X, y, 300)
-    options = {**SMALL, "relevance": None}
+    model = learned(OKSPCA(1, **{**SMALL, "frequencies": kind, "pilot_rows": 1024}), X, y, 300)
+    options = {**SMALL, "frequencies": "drawn"}
     plain = learned(OKSPCA(1, input_map=model.input_map_, **options), X, y, 300)
     np.testing.assert_allclose(
         model.moment_.means()[0], plain.moment_.means()[0], rtol=1e-9, atol=1e-12
@@ -108,10 +87,10 @@ def test_a_map_that_gains_too_little_is_not_taken(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = product(600)
-    options = {**SMALL, "relevance": kind}
-    plain = OKSPCA(1, **{**SMALL, "relevance": None}).partial_fit(X, y)
+    options = {**SMALL, "frequencies": kind}
+    plain = OKSPCA(1, **{**SMALL, "frequencies": "drawn"}).partial_fit(X, y)
     assert not OKSPCA(1, **options).partial_fit(X, y).input_map_.equals(plain.input_map_)
-    monkeypatch.setattr(module, "GAIN", 1e9)
+    monkeypatch.setattr(ladder, "GAIN", 1e9)
     assert OKSPCA(1, **options).partial_fit(X, y).input_map_.equals(plain.input_map_)
 
 
@@ -127,10 +106,12 @@ def test_rows_that_tell_nothing_choose_no_map(kind: str, target: str, n_alike: i
     if target == "inputs":
         X[:] = 0.1
     labels = np.zeros(600, dtype=int)
-    model = OKSPCA(1, **{**SMALL, "relevance": kind})
+    model = OKSPCA(1, **{**SMALL, "frequencies": kind})
     model.fit(X, labels if target == "class" else y)
     assert model.relevance_.tolist() == [0.0] * 6
-    plain = OKSPCA(1, **{**SMALL, "relevance": None}).fit(X, labels if target == "class" else y)
+    plain = OKSPCA(1, **{**SMALL, "frequencies": "drawn"}).fit(
+        X, labels if target == "class" else y
+    )
     assert np.array_equal(model.input_map_.weights, plain.input_map_.weights)  # type: ignore[attr-defined]
 
 
@@ -144,14 +125,15 @@ def test_an_idle_start_only_delays_the_search() -> None:
     assert np.isclose(model.relevance_.sum(), 1.0)
 
 
-def test_many_inputs_are_tested_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight rows per input, except for the last test."""
-    assert module.times(64) == (512, 1024, 2048, 4096)
-    assert module.times(65) == (1024, 2048, 4096)
-    assert module.times(10_000) == (4096,)
-    monkeypatch.setattr(module, "TIMES", (512, 1024))
+def test_many_inputs_are_tested_later() -> None:
+    """Eight rows per input, except for the last test; and no more rows than fit."""
+    assert module.times(64, 4096) == (512, 1024, 2048, 4096)
+    assert module.times(65, 3000) == (1024, 2048, 3000)
+    assert module.times(1000, 4096) == (4096,)
+    assert module.times(10_000, 4096) == (838,)
+    assert module.times(5, 100) == (100,)
     X = RandomState(0).normal(size=(1100, 100))
-    model = OKSPCA(1, **SMALL).partial_fit(X[:1023], X[:1023, 0])
+    model = OKSPCA(1, pilot_rows=1024, **SMALL).partial_fit(X[:1023], X[:1023, 0])
     assert not hasattr(model, "relevance_")
     model.partial_fit(X[1023:], X[1023:, 0])
     assert model.relevance_.argmax() == 0
@@ -163,10 +145,10 @@ def test_the_search_goes_on_while_it_gains(monkeypatch: pytest.MonkeyPatch) -> N
     task = resolved("XOR-Gauss")
     rows = streamed(task.development(28), 28).first(512)
     shares = []
-    for most in (module.ROUNDS, module.MOST_ROUNDS):
-        monkeypatch.setattr(module, "MOST_ROUNDS", most)
+    for most in (ladder.ROUNDS, ladder.MOST_ROUNDS):
+        monkeypatch.setattr(ladder, "MOST_ROUNDS", most)
         phi = input_map(task, 28, 20)
-        model = OKSPCA(1, relevance="learned", input_map=phi).fit(rows.X, rows.y)
+        model = OKSPCA(1, frequencies="scaled", input_map=phi).fit(rows.X, rows.y)
         shares.append(model.relevance_[:2].sum())
     assert shares[0] < 0.85
     assert shares[1] > 0.95
@@ -177,20 +159,19 @@ def test_a_weight_counts_as_repetition_in_a_trial() -> None:
     random, counts = RandomState(0), np.array([2, 1, 1, 1, 1, 2, 2, 1])
     phi = FourierMap.sample(3, 4, bandwidth=1.0, seed=0)
     Z, T = random.normal(size=(8, 3)), random.normal(size=(8, 2))
-    repeated = module.Data(np.repeat(Z, counts, axis=0), np.repeat(T, counts, axis=0), np.ones(11))
-    weighted = module.Data(Z, T, counts.astype(np.float64))
+    repeated = Pilot(np.repeat(Z, counts, axis=0), np.repeat(T, counts, axis=0), np.ones(11))
+    weighted = Pilot(Z, T, counts.astype(np.float64))
     assert (weighted.learn, repeated.learn) == (6, 8)
-    found = [module._tried(phi, np.ones(3), data, (0.1,)) for data in (weighted, repeated)]
+    found = [tried(phi, data, (0.1,)) for data in (weighted, repeated)]
     np.testing.assert_allclose(found[0].error, found[1].error, rtol=1e-10)
     np.testing.assert_allclose(found[0].B, found[1].B, rtol=1e-8)
 
 
 @pytest.mark.parametrize("place", [100, 600, 1100])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_saved_search_goes_on(place: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TIMES", (512, 1024))
+def test_a_saved_search_goes_on(place: int, kind: str) -> None:
     X, y = product(1200)
-    options = {**SMALL, "objective": "whitened", "relevance": kind}
+    options = {**SMALL, "objective": "whitened", "frequencies": kind, "pilot_rows": 1024}
     model = OKSPCA(1, **options).partial_fit(X[:place], y[:place])
     twin, _ = model_from(OKSPCA, model_bytes(model))
     assert model_bytes(twin) == model_bytes(model)
@@ -208,7 +189,7 @@ def test_a_search_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     def broken(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "chosen_scales", broken)
+    monkeypatch.setattr(module, "climbed", broken)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[500:], y[500:])
     assert state_of(model) == before
@@ -217,7 +198,7 @@ def test_a_search_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("kind", KINDS)
 def test_models_that_still_search_are_not_pooled(kind: str) -> None:
     X, y = product(100)
-    options = {**SMALL, "relevance": kind}
+    options = {**SMALL, "frequencies": kind}
     one, other = (OKSPCA(1, **options).partial_fit(X, y) for _ in range(2))
     with pytest.raises(MergeError, match="which inputs matter"):
         one.merge(other)
@@ -225,9 +206,11 @@ def test_models_that_still_search_are_not_pooled(kind: str) -> None:
 
 def test_wrong_uses_are_named() -> None:
     X, y = product(50)
-    with pytest.raises(ValueError, match="relevance"):
-        OKSPCA(1, relevance="guessed").fit(X, y)
+    with pytest.raises(ValueError, match="frequencies"):
+        OKSPCA(1, frequencies="guessed").fit(X, y)
+    with pytest.raises(ValueError, match="pilot_rows"):
+        OKSPCA(1, pilot_rows=0).fit(X, y)
     with pytest.raises(ValueError, match="input_map"):
-        OKSPCA(1, relevance="learned", input_map=IdentityMap(6)).fit(X, y)
+        OKSPCA(1, frequencies="scaled", input_map=IdentityMap(6)).fit(X, y)
     with pytest.raises(AttributeError, match="relevance_"):
         _ = OKSPCA(1, **SMALL).fit(X, y).relevance_

@@ -1,0 +1,203 @@
+r"""Finding the input map along the stream, among maps learned from its first rows.
+
+After 512, 1,024, 2,048, ... rows, and at last after ``pilot_rows``, the ladder of input maps is
+climbed on the rows so far (:mod:`okspca.features.ladder`), which are kept until then.  Only the
+last climb is made on fewer than eight rows per input, since what is found in so few does not carry
+over.
+
+A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
+in their order.  After the last climb the map is final, and the rows are let go.  So from then on
+the model is what one would have had with this map from the first row on, and memory is bounded.
+"""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from okspca.estimators.building import Rows
+from okspca.features import FeatureMap, FourierMap
+from okspca.features.ladder import Place, climbed
+from okspca.features.trials import Pilot, n_learned, varies
+from okspca.numerics.announcing import tell
+from okspca.pipeline import Pipeline, PipelineState
+
+#: After so many rows the first climb is made; after twice as many the next, and so on.
+FIRST_CLIMB = 512
+#: The last climb is made in any case; the others need so many rows per input.
+ROWS_PER_INPUT = 8
+#: Rows that are kept take no more than this, whatever ``pilot_rows`` says.
+MOST_BYTES = 2**26
+#: A climb that takes longer than so many seconds says so, and again every so many.
+PATIENCE, INTERVAL = 1.0, 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class MapSearch:
+    """The rows kept so far, and the map that they told to use.
+
+    A search never changes: learning rows gives another one.
+
+    Parameters
+    ----------
+    blank : PipelineState or None
+        The pipeline before its first row, with the map as drawn; None once the map is final.
+    place : Place
+        Where the last climb led.
+    top : str
+        The highest rung of the ladder that may be taken.
+    pilot_rows : int
+        How many rows are kept at most.
+    held : tuple of Rows
+        The rows kept.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> X = np.random.RandomState(0).uniform(-2.0, 2.0, size=(600, 4))
+    >>> model = OKSPCA(1, n_random_features=32, frequencies="scaled", random_state=0)
+    >>> shares = model.fit(X, X[:, 0] * X[:, 1]).relevance_
+    >>> bool(shares[:2].sum() > 0.8)
+    True
+    """
+
+    blank: PipelineState | None
+    place: Place
+    top: str
+    pilot_rows: int
+    held: tuple[Rows, ...] = ()
+
+    @classmethod
+    def start(cls, blank: PipelineState, top: str, pilot_rows: int) -> Self:
+        """Begin a search at the foot of the ladder."""
+        return cls(blank, Place.drawn(_base(blank)), top, pilot_rows)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the map will not change any more."""
+        return self.blank is None
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """Row numbers after which the ladder is climbed."""
+        return times(len(self.place.scales), self.pilot_rows)
+
+    @property
+    def n_held(self) -> int:
+        """Number of rows kept."""
+        return sum(len(rows) for rows in self.held)
+
+    def learn(
+        self,
+        pipeline: Pipeline,
+        rows: Rows,
+        *,
+        target_map: FeatureMap | None = None,
+        **companions: Any,
+    ) -> Pipeline:
+        """Learn rows, climbing where that is due; return the pipeline to go on with.
+
+        The search after these rows accompanies the pipeline returned.  That is the pipeline given,
+        unless there was a climb; where it raises, nothing has changed.  All else is as for
+        :meth:`Pipeline.run`.
+        """
+        before, search = self.n_held, self
+        due = [time - before for time in self.times if before < time <= before + len(rows)]
+        start = 0
+        for stop in () if self.is_final else due:
+            piece = rows.between(start, stop)
+            pipeline, search = search.tested(pipeline.twin(), piece, target_map)
+            start = stop
+        rest = rows.between(start, len(rows))
+        beside = {**companions, "target_map": target_map, "search": search.holding(rest)}
+        pipeline.run(rest.X, rest.Y, rest.weights, **beside)
+        return pipeline
+
+    def holding(self, rows: Rows) -> Self:
+        """Return the search that keeps these rows too, as long as any are kept."""
+        if self.is_final or not len(rows):
+            return self
+        return replace(self, held=(*self.held, rows))
+
+    def tested(
+        self, pipeline: Pipeline, rows: Rows, target_map: FeatureMap | None
+    ) -> tuple[Pipeline, Self]:
+        """Learn rows after the last of which the ladder is climbed."""
+        assert self.blank is not None
+        kept, *more = self.holding(rows).held
+        for block in more:
+            kept = kept.followed_by(block)
+        blank = self.blank.twin()
+        blank.companions = pipeline.state.companions
+        blank.target_map = blank.target_map if target_map is None else target_map
+        place = found_place(blank, kept, self.place, self.top)
+        if place.feature_map is self.place.feature_map:
+            pipeline.run(rows.X, rows.Y, rows.weights, target_map=target_map)
+        else:
+            blank.input_map = place.feature_map
+            pipeline = Pipeline(blank)
+            pipeline.run(kept.X, kept.Y, kept.weights)
+        after = replace(self, place=place, held=(kept,))
+        if len(kept) >= self.times[-1]:
+            after = replace(after, blank=None, place=place._replace(mixture=None), held=())
+        return pipeline, after
+
+
+def is_searching(search: MapSearch | None) -> bool:
+    """Whether rows are still kept to find the map."""
+    return search is not None and not search.is_final
+
+
+def times(n_inputs: int, pilot_rows: int) -> tuple[int, ...]:
+    """Row numbers after which the ladder is climbed.
+
+    Examples
+    --------
+    >>> times(20, 4096), times(200, 5000), times(10**5, 4096)
+    ((512, 1024, 2048, 4096), (2048, 4096, 5000), (83,))
+    """
+    last = min(pilot_rows, max(MOST_BYTES // (8 * n_inputs), 1))
+    doubled = [FIRST_CLIMB << i for i in range(last.bit_length()) if FIRST_CLIMB << i < last]
+    return (*(t for t in doubled if t >= ROWS_PER_INPUT * n_inputs), last)
+
+
+def found_place(blank: PipelineState, rows: Rows, place: Place, top: str) -> Place:
+    """Climb on these rows; rows that tell nothing must not choose a map."""
+    learned = n_learned(len(rows))
+    if not (varies(rows.X[:learned]) and varies(rows.Y[:learned])):
+        return place._replace(relevance=np.zeros(len(place.scales)))
+    fresh = blank.twin()
+    # All rows are at hand, so all count alike: scaled by those before them, the first rows would
+    # look like outliers, and one that came while the response was idle could outweigh the rest.
+    fresh.input_standardizer.scan(rows.X, rows.weights)
+    Z = fresh.input_standardizer.transform(rows.X)
+    if fresh.moment.labels:
+        T = fresh.target_map.transform(rows.Y)
+        # Classes that came later in the same call are not known to a stream that is cut here.
+        T = np.ascontiguousarray(T[:, T.any(axis=0)])
+    else:
+        fresh.target_standardizer.scan(rows.Y, rows.weights)
+        T = fresh.target_standardizer.transform(rows.Y)
+    progress = _Progress(len(rows))
+    return climbed(_base(blank), place, Pilot(Z, T, rows.weights), top, progress.tick)
+
+
+class _Progress:
+    """Tells people why a call takes seconds."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._n_rows = n_rows
+        self._next = time.monotonic() + PATIENCE
+
+    def tick(self) -> None:
+        """Say something, if it is time."""
+        if time.monotonic() >= self._next:
+            tell(f"okspca is learning its features from the first {self._n_rows:,} rows.")
+            self._next = time.monotonic() + INTERVAL
+
+
+def _base(blank: PipelineState) -> FourierMap:
+    """The map as it was drawn."""
+    assert isinstance(blank.input_map, FourierMap)
+    return blank.input_map

@@ -1,0 +1,94 @@
+"""A search for the input map, on disk: where it stands, and the rows that are kept for it."""
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from okspca.estimators.intake import Intake
+from okspca.estimators.map_search import MapSearch
+from okspca.estimators.presets import frequencies_of
+from okspca.estimators.rows_form import read_rows, write_rows
+from okspca.features import FourierMap
+from okspca.features.ladder import DRAWN, MIXED, RUNGS, SCALED, Place
+from okspca.pipeline import PipelineState
+from okspca.state.fields import Sink, Source
+from okspca.state.pipelines import Shared, read_pipeline, write_pipeline
+
+
+def write_search(sink: Sink, search: MapSearch, shared: Shared) -> None:
+    """Write what is known about the map, which is the one of the pipeline, and the rows kept."""
+    place = search.place
+    sink.put("known", place.relevance is not None)
+    sink.put("is_final", search.is_final)
+    sink.put("rung", place.rung)
+    sink.put("pilot_rows", search.pilot_rows)
+    sink.array("scales", place.scales)
+    if place.relevance is not None:
+        sink.array("relevance", place.relevance)
+    sink.put("mixes", place.mixture is not None)
+    if place.mixture is not None:
+        sink.array("mixture", place.mixture)
+    if search.blank is not None:
+        blank = copy.copy(search.blank)
+        blank.target_map = shared.labels or blank.target_map
+        write_pipeline(sink.inside("blank"), blank, shared)
+        sink.put("n_blocks", len(search.held))
+        for number, rows in enumerate(search.held):
+            write_rows(sink, str(number), rows)
+
+
+def read_search(
+    source: Source, shared: Shared, pipeline: PipelineState, intake: Intake, model: Any
+) -> MapSearch:
+    """Read a search that accompanies a pipeline."""
+    feature_map, top = pipeline.input_map, frequencies_of(model)
+    if not isinstance(feature_map, FourierMap):
+        return source.refuse("rung", "of another map")
+    known, is_final = source.flag("known"), source.flag("is_final")
+    place, pilot_rows = _read_place(source, feature_map, int(model.pilot_rows), top)
+    if known:
+        place = place._replace(relevance=source.array("relevance", (feature_map.n_inputs,)))
+        if place.relevance is not None and place.relevance.min() < 0.0:
+            source.refuse("known", "negative")
+    search = MapSearch(None, place, top, pilot_rows)
+    if not is_final:
+        blank = read_pipeline(source.inside("blank"), shared)
+        if blank.rows or not _is_drawn_alike(blank, pipeline):
+            source.refuse("blank", "not blank")
+        n_blocks, n_inputs = source.count("n_blocks", most=pilot_rows), feature_map.n_inputs
+        held = (read_rows(source, str(number), n_inputs, intake) for number in range(n_blocks))
+        search = MapSearch(blank, place, top, pilot_rows, tuple(held))
+        if search.n_held >= search.times[-1]:
+            source.refuse("n_blocks", n_blocks)
+    source.close()
+    return search
+
+
+def _is_drawn_alike(blank: PipelineState, pipeline: PipelineState) -> bool:
+    """Whether a pipeline could have come from this one by learning another map."""
+    drawn, used = blank.input_map, pipeline.input_map
+    return type(drawn) is FourierMap and (drawn.n_inputs, drawn.n_features) == (
+        used.n_inputs,
+        used.n_features,
+    )
+
+
+def _read_place(
+    source: Source, feature_map: FourierMap, pilot_rows: int, top: str
+) -> tuple[Place, int]:
+    """Read where the search stands, and how many rows it may keep."""
+    d = feature_map.n_inputs
+    if "rung" not in source.names():  # written when scales or mixtures were all there was
+        scales = source.array("scales", (d, d) if top == MIXED else (d,))
+        if scales.ndim == 2:
+            rung = DRAWN if np.array_equal(scales, np.eye(d)) else MIXED
+            return Place(feature_map, rung, np.ones(d), scales), pilot_rows
+        rung = DRAWN if (scales == 1.0).all() else SCALED
+        return Place(feature_map, rung, scales), pilot_rows
+    rung, pilot_rows = source.text("rung"), source.count("pilot_rows", least=1)
+    if rung not in RUNGS[: RUNGS.index(top) + 1]:
+        source.refuse("rung", rung)
+    scales = source.array("scales", (d,))
+    mixture = source.array("mixture", (d, d)) if source.flag("mixes") else None
+    return Place(feature_map, rung, scales, mixture), pilot_rows

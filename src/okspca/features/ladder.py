@@ -1,0 +1,202 @@
+r"""A ladder of input maps, climbed as far as held-back rows say that it pays.
+
+=============  =====================================================================
+rung           frequencies of the map
+=============  =====================================================================
+``"drawn"``    as they were drawn from the spectral density of the kernel
+``"scaled"``   times one number per input, learned: inputs that matter more count more
+``"mixed"``    times a matrix, learned: mixtures of inputs that matter count more
+``"trained"``  each frequency and phase trained by itself (:mod:`okspca.features.training`)
+=============  =====================================================================
+
+Every map is tried on the last quarter of the pilot rows (:mod:`okspca.features.trials`).  A rung is
+taken only if it raises the odds by 2 %.
+
+**Scales and mixtures.**  The gradients of a prediction tell which inputs, or mixtures of them,
+matter (:mod:`okspca.features.relevance`).  Maps are tried whose inputs are rescaled accordingly, at
+three levels of steepness; the best of them is the start of the next of three rounds, better or not,
+since relevance often takes more than one to show.  While a round still raises the odds by a
+quarter, up to nine more follow.  Scales are looked for twice, from those of the last climb and from
+the map as drawn: an input that was once thought not to matter would otherwise never come back.
+Mixtures start from those of the last climb, or else from the scales.
+
+**The inputs themselves.**  Cosines of low frequencies, cos(w z + b) with small w, are nearly linear
+in z and still bounded.  So among the scales there is always a tenth for every input: where the
+response is linear, the features then span hardly more than the inputs do.
+
+**Training** starts from the best map so far, or from the one in use if that is better.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from okspca.features.fourier import FourierMap
+from okspca.features.relevance import (
+    MOST_MIXED,
+    gradient_outer_product,
+    input_root,
+    input_scales,
+    relevance,
+    rescaled,
+)
+from okspca.features.training import trained
+from okspca.features.trials import Pilot, Trial, tried
+from okspca.numerics.arrays import Floats
+
+DRAWN, SCALED, MIXED, TRAINED = RUNGS = ("drawn", "scaled", "mixed", "trained")
+FACTORS = (0.6, 1.0, 1.6)
+ROUNDS, MOST_ROUNDS = 3, 12
+#: What a round must multiply the odds by to be followed by one more than three.
+RISE = 1.25
+#: What a new map must multiply the odds by.
+GAIN = 1.02
+#: Scale at which features are nearly linear in the inputs.
+GENTLE = 0.1
+#: Gradients at so many rows are enough to tell which mixtures matter.
+MOST_GRADIENTS = 1024
+
+
+class Place(NamedTuple):
+    """Where a climb has led.
+
+    Attributes
+    ----------
+    feature_map : FourierMap
+        The map to use.
+    rung : str
+        Where it stands.
+    scales : ndarray of shape (n_inputs,)
+        The best scales met.
+    mixture : ndarray of shape (n_inputs, n_inputs) or None
+        The best mixtures met.
+    relevance : ndarray of shape (n_inputs,) or None
+        Mean squared gradients of the prediction with this map; None before the first climb, zero
+        where the rows told nothing.
+
+    Examples
+    --------
+    >>> Place.drawn(FourierMap.sample(3, 8, bandwidth=1.0)).rung
+    'drawn'
+    """
+
+    feature_map: FourierMap
+    rung: str
+    scales: Floats
+    mixture: Floats | None = None
+    relevance: Floats | None = None
+
+    @classmethod
+    def drawn(cls, base: FourierMap) -> "Place":
+        """The foot of the ladder."""
+        return cls(base, DRAWN, np.ones(base.n_inputs))
+
+
+class _Step(NamedTuple):
+    """A map on trial, the rung it stands on and, below the last, what its inputs are scaled by."""
+
+    trial: Trial
+    rung: str
+    scales: Floats
+
+    @property
+    def odds(self) -> float:
+        """How well it predicts."""
+        return self.trial.odds
+
+    def pays(self, below: "_Step") -> bool:
+        """Whether it predicts enough better to be taken instead."""
+        return self.odds > GAIN * below.odds
+
+
+def climbed(
+    base: FourierMap,
+    place: Place,
+    pilot: Pilot,
+    top: str,
+    tick: Callable[[], object] = lambda: None,
+) -> Place:
+    """Climb from the map as drawn, at most up to ``top``, and say which map to go on with.
+
+    ``tick`` is called before each piece of work, for whoever shows progress.
+    """
+    in_use = _Step(tried(place.feature_map, pilot), place.rung, np.ones(base.n_inputs))
+    best = in_use if place.rung == DRAWN else in_use._replace(trial=tried(base, pilot), rung=DRAWN)
+    scaled = _scaled(base, best, place, pilot, tick)
+    best = scaled if scaled.pays(best) else best
+    mixture = None
+    if top in (MIXED, TRAINED) and base.n_inputs <= MOST_MIXED:
+        mixed = _mixed(base, best, place, pilot, tick)
+        best, mixture = mixed if mixed.pays(best) else best, mixed.scales
+    if top == TRAINED:
+        best = _trained(max(in_use, best, key=lambda step: step.odds), best, pilot, tick)
+    chosen = best if best.pays(in_use) else in_use
+    found = _relevance(chosen.trial, pilot)
+    return Place(chosen.trial.feature_map, chosen.rung, scaled.scales, mixture, found)
+
+
+def _scaled(
+    base: FourierMap, drawn: _Step, place: Place, pilot: Pilot, tick: Callable[[], object]
+) -> _Step:
+    """The best scales found from those of the last climb and from the map as drawn."""
+    ones = np.ones(base.n_inputs)
+    starts = [drawn]
+    if not np.array_equal(place.scales, ones):
+        starts.insert(0, _Step(tried(rescaled(base, place.scales), pilot), SCALED, place.scales))
+    found = [_followed(base, start._replace(rung=SCALED), pilot, tick) for start in starts]
+    gentle = GENTLE * ones
+    found.append(_Step(tried(rescaled(base, gentle), pilot), SCALED, gentle))
+    return max(found, key=lambda step: step.odds)
+
+
+def _mixed(
+    base: FourierMap, best: _Step, place: Place, pilot: Pilot, tick: Callable[[], object]
+) -> _Step:
+    """The best mixtures found from those of the last climb, or else from the best scales."""
+    start = best._replace(rung=MIXED, scales=np.diag(best.scales))
+    if place.mixture is not None:
+        last = _Step(tried(rescaled(base, place.mixture), pilot), MIXED, place.mixture)
+        start = max(start, last, key=lambda step: step.odds)
+    return _followed(base, start, pilot, tick)
+
+
+def _followed(base: FourierMap, step: _Step, pilot: Pilot, tick: Callable[[], object]) -> _Step:
+    """Follow the relevance from one map for some rounds; return the best one met."""
+    met = [step]
+    for number in range(1, MOST_ROUNDS + 1):
+        steepness = float(np.sqrt((step.scales**2).sum() / len(step.scales)))
+        rescaling = steepness * _suggested(step, pilot)
+        tick()
+        trials = [
+            _Step(tried(rescaled(base, scales), pilot, step.trial.near_ridges), step.rung, scales)
+            for scales in (factor * rescaling for factor in FACTORS)
+        ]
+        step = min(trials, key=lambda one: one.trial.error)
+        met.append(step)
+        if number >= ROUNDS and met[-1].odds < RISE * met[-2].odds:
+            break
+    return max(met, key=lambda one: one.odds)
+
+
+def _suggested(step: _Step, pilot: Pilot) -> Floats:
+    """Scales that the gradients of a prediction suggest: numbers or a matrix, as the step has."""
+    if step.scales.ndim == 1:
+        return input_scales(_relevance(step.trial, pilot))
+    stride = -(-pilot.learn // MOST_GRADIENTS)
+    rows = np.ascontiguousarray(pilot.Z[: pilot.learn : stride])
+    return input_root(gradient_outer_product(step.trial.feature_map, step.trial.B, rows))
+
+
+def _trained(start: _Step, best: _Step, pilot: Pilot, tick: Callable[[], object]) -> _Step:
+    """Train the map of ``start``; return ``best`` where that does not pay."""
+    found = trained(start.trial, pilot, tick)
+    after = _Step(found.trial, TRAINED, start.scales)
+    if not after.pays(start):
+        return best
+    return after._replace(trial=found.trial._replace(feature_map=found.feature_map))
+
+
+def _relevance(trial: Trial, pilot: Pilot) -> Floats:
+    """Relevance of the inputs for the prediction of a trial."""
+    return relevance(trial.feature_map, trial.B, pilot.Z[: pilot.learn])

@@ -1,0 +1,116 @@
+r"""Input maps on trial: how well their features predict rows that were held back.
+
+A ridge regression of the targets on the features of the first three quarters of the pilot rows
+predicts the last quarter; the ridge is the best of a grid.  With the share e of the variance that
+is not predicted, what counts are the odds (1 - e) / e.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from okspca.features.fourier import FourierMap
+from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import gram, product
+from okspca.numerics.whitening import ridge_coefficients, ridge_factor
+
+LEARNED_SHARE = 0.75
+#: In units of the mean variance of the features.
+RIDGES = tuple(float(10.0**power) for power in range(-6, 3))
+_SMALLEST = 1e-3
+#: A column that varies by less than this multiple of its largest value is constant.
+ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+
+
+class Pilot(NamedTuple):
+    """Standardised rows: inputs, targets and weights; the first ``learn`` are fitted to.
+
+    Examples
+    --------
+    >>> Pilot(np.zeros((8, 2)), np.zeros((8, 1)), np.ones(8)).learn
+    6
+    """
+
+    Z: Floats
+    T: Floats
+    weights: Floats
+
+    @property
+    def learn(self) -> int:
+        """Number of rows that are fitted to; the others are predicted."""
+        return n_learned(len(self.Z))
+
+
+class Trial(NamedTuple):
+    """One map on trial: odds, error, ridge and coefficients of its prediction.
+
+    Examples
+    --------
+    >>> Z = np.random.RandomState(0).normal(size=(400, 1))
+    >>> pilot = Pilot(Z, np.sin(Z), np.ones(400))
+    >>> bool(tried(FourierMap.sample(1, 32, bandwidth=1.0), pilot).odds > 100.0)
+    True
+    """
+
+    odds: float
+    error: float
+    ridge: float
+    feature_map: FourierMap
+    B: Floats
+
+    @property
+    def near_ridges(self) -> list[float]:
+        """The ridges of the grid around the one that served best."""
+        return [ridge for ridge in RIDGES if 0.05 < ridge / self.ridge < 20.0]
+
+
+def n_learned(n: int) -> int:
+    """Of ``n`` rows, the number that are fitted to."""
+    return int(LEARNED_SHARE * n)
+
+
+def varies(columns: Floats) -> bool:
+    """Whether any column varies by more than rounding of its values.
+
+    Examples
+    --------
+    >>> varies(np.full((3, 1), 0.1)), varies(np.array([[1.0], [2.0]]))
+    (False, True)
+    """
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    spread = columns.max(axis=0, initial=-np.inf) - columns.min(axis=0, initial=np.inf)
+    return bool((spread > ROUNDING * largest).any())
+
+
+def tried(feature_map: FourierMap, pilot: Pilot, ridges: Sequence[float] = RIDGES) -> Trial:
+    """Fit the first rows with every ridge, predict the last ones, and keep the best."""
+    (Z, T, weights), learn = pilot, pilot.learn
+    share = weights[:learn] / weights[:learn].sum()
+    Phi = feature_map.transform(Z)
+    left_mean, right_mean = product(share, Phi[:learn]), product(share, T[:learn])
+    root = np.sqrt(share)[:, np.newaxis]
+    left, right = root * (Phi[:learn] - left_mean), root * (T[:learn] - right_mean)
+    S, Ct = gram(left), product(right.T, left)
+    ahead, actual, later = Phi[learn:] - left_mean, T[learn:] - right_mean, weights[learn:]
+    total = float((later * (actual**2).sum(axis=1)).sum())
+    fits = []
+    for ridge in ridges:
+        Bt = ridge_coefficients(ridge_factor(S, ridge), Ct)
+        error = float((later * ((actual - product(ahead, Bt.T)) ** 2).sum(axis=1)).sum())
+        fits.append((error, ridge, Bt))
+    error, ridge, Bt = min(fits, key=lambda fit: fit[0])
+    return Trial(odds(error, total), error, ridge, feature_map, Bt.T)
+
+
+def odds(error: float, total: float) -> float:
+    """Odds of explained to unexplained variance, from a sum of squares and what is left of it.
+
+    Examples
+    --------
+    >>> odds(1.0, 4.0)
+    3.0
+    """
+    if total <= 0.0:
+        return 0.0
+    return max(total - error, _SMALLEST * total) / max(error, 1e-12 * total)
