@@ -75,7 +75,7 @@ def test_no_option_has_to_be_given_again(
         (("--objective", "covariance"), "fitted with --objective whitened;"),
         (
             ("--frequencies", "drawn"),
-            "--frequencies drawn was given, but {out} was fitted with --releva",
+            "--frequencies drawn was given, but {out} was fitted with --frequencies tr",
         ),
         (("--window", "64"), "--window 64 was given, but {out} was fitted with no --window;"),
         (("--align",), "--align was given, but {out} was fitted with --no-align;"),

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
-from okspca.estimators.presets import AUTO, frequencies_of, objective_of
+from okspca.estimators.presets import AUTO, frequencies_of, objective_of, target_features_of
 from okspca.files.fit_options import OPTIONS, words_of
 from okspca.state.streams import ONE_HOT, StreamRecord
 
@@ -18,7 +18,7 @@ FLAGS = {
     "encodings": "--one-hot ",
 }
 #: Parameters for which "auto" asks for nothing in particular.
-RESOLVED = ("objective", "frequencies", "task")
+RESOLVED = ("objective", "frequencies", "target_features", "task")
 
 
 def check_settings(out: Path, model: OKSPCA, given: dict[str, Any]) -> None:
@@ -35,6 +35,7 @@ def check_settings(out: Path, model: OKSPCA, given: dict[str, Any]) -> None:
 def settings_of(model: OKSPCA) -> dict[str, Any]:
     """What a model was made with: its parameters, with the preset and the task resolved."""
     aims = {"objective": objective_of(model), "frequencies": frequencies_of(model)}
+    aims["target_features"] = target_features_of(model)
     aims["task"] = model.task if model.learned is None else model.task_
     return model.get_params(deep=False) | aims
 

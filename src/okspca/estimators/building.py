@@ -11,9 +11,10 @@ from sklearn.base import is_classifier
 
 from okspca.errors import DataError
 from okspca.estimators.parameters import check_size, with_plain_parameters
-from okspca.estimators.presets import objective_of
+from okspca.estimators.presets import FOURIER, RESPONSE, objective_of, target_features_of
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
+from okspca.features.chebyshev import LEADING
 from okspca.moments import CrossMoment, Moment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
@@ -161,7 +162,7 @@ def _has_bounded_targets(model: Any) -> bool:
     """Whether the features of a numeric response are bounded."""
     if model.target_map is not None:
         return bool(model.target_map.is_bounded)
-    return bool(model.target_features == "fourier")
+    return target_features_of(model) == FOURIER
 
 
 def _standardizer(
@@ -204,11 +205,12 @@ def _target_map(
     model: Any, n_outputs: int, n_features: int, bandwidth: float, seed: int
 ) -> FeatureMap:
     """Make the features of a numeric response."""
-    if model.target_features == "chebyshev":
-        return ChebyshevMap(n_outputs)
-    if model.target_features == "raw":
+    kind = target_features_of(model)
+    if kind == FOURIER:
+        return _drawn(model, n_outputs, n_features, bandwidth, seed)
+    if kind == "raw":
         return IdentityMap(n_outputs)
-    return _drawn(model, n_outputs, n_features, bandwidth, seed)
+    return ChebyshevMap(n_outputs, weight=LEADING if kind == RESPONSE else 1.0)
 
 
 def _drawn(model: Any, n_inputs: int, n_features: int, bandwidth: float, seed: int) -> FourierMap:

@@ -28,7 +28,6 @@ COMPARED = (
     "n_components",
     "ridge",
     "class_weighting",
-    "target_features",
     "forgetting",
     "align",
 )

@@ -55,9 +55,13 @@ class OKSPCA(
     bandwidth : {"sqrt-dim", "median"} or float, default="sqrt-dim"
         Bandwidth of the input kernel on standardised inputs.  "median" holds back the first 512
         rows, draws the map from them, then learns them in order.
-    target_features : {"fourier", "chebyshev", "raw"}, default="fourier"
-        Features of a numeric response: random Fourier features, the response with Chebyshev
-        polynomials of it up to degree 6, or the response alone; several outputs as well.
+    target_features : {"auto", "fourier", "response", "chebyshev", "raw"}, default="auto"
+        Features of a numeric response, or of several.  "fourier": random ones, as in the paper.
+        "chebyshev": the response and Chebyshev polynomials of it up to degree 6.  "response": the
+        same, with polynomials that count a hundredth, so that the first components are the best
+        predictors of the response and the others tell more about its distribution.  "raw": the
+        response alone.  "auto" is "response" for the whitened objective and "fourier" otherwise,
+        or where `n_target_features` is given.
     target_bandwidth : {"sqrt-dim", "median"} or float, default=1.0
         Bandwidth of the target kernel on the standardised response.
     kernel : str, default="gaussian"
@@ -193,7 +197,7 @@ class OKSPCA(
         n_target_features: int | None = None,
         task: str = "auto",
         bandwidth: str | float = "sqrt-dim",
-        target_features: str = "fourier",
+        target_features: str = "auto",
         target_bandwidth: str | float = 1.0,
         kernel: str = "gaussian",
         sampling: str = "plain",

@@ -7,7 +7,15 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_regressor
 
-from okspca.estimators.presets import AUTO, PRESETS, frequencies_of, objective_of
+from okspca.estimators.presets import (
+    AUTO,
+    FOURIER,
+    PRESETS,
+    RESPONSE,
+    frequencies_of,
+    objective_of,
+    target_features_of,
+)
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.fourier import KERNELS, SAMPLINGS
 from okspca.features.ladder import DRAWN, RUNGS
@@ -29,7 +37,7 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "objective": (AUTO, "covariance", "whitened"),
     "class_weighting": tuple(CLASS_WEIGHTING),
     "frequencies": (AUTO, *RUNGS),
-    "target_features": ("fourier", "chebyshev", "raw"),
+    "target_features": (AUTO, FOURIER, RESPONSE, "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
     "missing": ("raise", "skip", "impute"),
     "categories": ("raise", "one-hot"),
@@ -72,8 +80,9 @@ def check_parameters(model: Any) -> None:
             reject(name, value, f"a positive number or one of {', '.join(map(repr, named))}")
     if not (is_positive(model.forgetting) and model.forgetting <= 1.0):
         reject("forgetting", model.forgetting, "a number above 0 and at most 1")
-    if model.target_features == "fourier" and is_regressor(model):
-        reject("target_features", "fourier", "'chebyshev' or 'raw', which hold the response")
+    if target_features_of(model) == FOURIER and is_regressor(model):
+        suitable = "'response', 'chebyshev' or 'raw', which hold the response"
+        reject("target_features", model.target_features, suitable)
     _check_objective(model)
     _check_window(model)
     if not isinstance(model.stability, numbers.Integral) or int(model.stability) not in GROUPS:
@@ -98,7 +107,7 @@ def check_size(model: Any, n_inputs: int, n_outputs: int) -> None:
     numbers = D * (n_inputs + 1 + int(model.n_components) + 1 + groups)
     if objective_of(model) == "whitened":
         numbers += D * D
-    if n_outputs and model.target_map is None and model.target_features == "fourier":
+    if n_outputs and model.target_map is None and target_features_of(model) == FOURIER:
         E = int(model.n_target_features or D)
         is_compressed = model.compress and n_outputs == 1
         numbers += E * (n_outputs + 1) + (0 if is_compressed else D * E)

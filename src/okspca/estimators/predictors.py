@@ -105,8 +105,8 @@ align, compress, missing, missing_indicators, categories, max_categories, input_
 input_standardizer, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained where
         that can be.
-    target_features : {"chebyshev", "raw"}, default="chebyshev"
-        Features of the response that the components are found for.
+    target_features : {"auto", "response", "chebyshev", "raw"}, default="auto"
+        Features of the response that the components are found for; "auto" is "response".
     prequential : bool, default=False
         Predict every block before it is learned, which costs one solution per block.
 
@@ -136,7 +136,7 @@ input_standardizer, random_state
         ridge: str | float = "auto",
         frequencies: str = "auto",
         pilot_rows: int = 8192,
-        target_features: str = "chebyshev",
+        target_features: str = "auto",
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,

@@ -7,6 +7,10 @@
 ``"predictive"``      ``"whitened"``        ``"trained"``, where that can be
 ====================  ====================  =============================================
 
+``target_features="auto"`` follows the objective: ``"fourier"``, as in the paper, for
+``"covariance"``, and ``"response"`` for ``"whitened"``, unless a number of random features was
+given.
+
 A value given for either parameter wins over the preset.  Frequencies cannot be learned from sparse
 rows, which would be filled; a ready-made ``input_map`` is meant to stay as it is; and the rows of
 more than ``MOST_INPUTS`` inputs are too long to be kept.  In these cases they stay as drawn.
@@ -20,6 +24,7 @@ from okspca.features.ladder import DRAWN, TRAINED
 
 AUTO, PAPER, PREDICTIVE = "auto", "paper", "predictive"
 PRESETS = (PAPER, PREDICTIVE)
+FOURIER, RESPONSE = "fourier", "response"
 #: Rows of so many inputs are kept for the search of a map: 4,096 of them take 64 MB.
 MOST_INPUTS = 2048
 
@@ -52,6 +57,21 @@ def frequencies_of(model: Any) -> str:
     if model.frequencies != AUTO:
         return str(model.frequencies)
     return TRAINED if model.preset == PREDICTIVE and model.input_map is None else DRAWN
+
+
+def target_features_of(model: Any) -> str:
+    """Return the kind of features of a numeric response, with the objective applied.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> target_features_of(OKSPCA()), target_features_of(OKSPCA(preset="predictive"))
+    ('fourier', 'response')
+    """
+    if model.target_features != AUTO:
+        return str(model.target_features)
+    is_random = objective_of(model) == "covariance" or model.n_target_features is not None
+    return FOURIER if is_random else RESPONSE
 
 
 def frequencies_from(model: Any, X: Any) -> str:

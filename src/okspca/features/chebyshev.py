@@ -2,10 +2,15 @@ r"""Polynomial features of a response: itself, and Chebyshev polynomials of it.
 
 A standardised response y becomes::
 
-    y, T_2(c), ..., T_n(c),      c = y / 3 clipped to [-1, 1],
+    y, w T_2(c), ..., w T_n(c),      c = y / 3 clipped to [-1, 1],
 
 for each output.  The first feature is the response itself, so a regression on it predicts it; the
 others tell apart responses that differ in more than their mean, and are bounded by one.
+
+With a small weight w, directions that predict y come first, and those that predict what is left of
+its distribution follow.  The leading singular vector then tilts away from the best predictor of y
+by an angle of the order of w^2, and loses a share of the order of w^4 of what that explains.  (Only
+where y itself can hardly be predicted, with R^2 below about w^2, may another function of it lead.)
 """
 
 import numpy as np
@@ -14,6 +19,8 @@ from okspca.features.base import FeatureMap
 from okspca.numerics.arrays import Floats
 
 RADIUS = 3.0
+#: Weight of the polynomials where the response itself is to lead.
+LEADING = 0.01
 
 
 class ChebyshevMap(FeatureMap):
@@ -25,6 +32,8 @@ class ChebyshevMap(FeatureMap):
         Number of outputs of the response.
     degree : int
         Highest degree; the number of features per output.
+    weight : float, at most 1
+        What the polynomials count beside the response.
 
     Examples
     --------
@@ -32,12 +41,16 @@ class ChebyshevMap(FeatureMap):
     [[6.0, 1.0, 1.0], [0.0, -1.0, -0.0]]
     """
 
-    def __init__(self, n_inputs: int, degree: int = 6) -> None:
+    def __init__(self, n_inputs: int, degree: int = 6, weight: float = 1.0) -> None:
         if degree < 1:
             message = f"degree={degree} must be at least 1."
             raise ValueError(message)
+        if not 0.0 < weight <= 1.0:
+            message = f"weight={weight} must be above 0 and at most 1."
+            raise ValueError(message)
         self._n_inputs = n_inputs
         self.degree = degree
+        self.weight = float(weight)
 
     @property
     def n_inputs(self) -> int:
@@ -63,12 +76,13 @@ class ChebyshevMap(FeatureMap):
         before, last = np.ones_like(clipped), clipped
         for n in range(1, self.degree):
             before, last = last, 2.0 * clipped * last - before
-            features[..., n] = last
+            features[..., n] = self.weight * last
         return features.reshape(Z.shape[0], -1)
 
     def equals(self, other: FeatureMap) -> bool:
-        """Tell whether the other map has the same degree and width."""
-        return isinstance(other, ChebyshevMap) and (other.n_inputs, other.degree) == (
-            self.n_inputs,
-            self.degree,
-        )
+        """Tell whether the other map has the same width, degree and weight."""
+        return isinstance(other, ChebyshevMap) and (
+            other.n_inputs,
+            other.degree,
+            other.weight,
+        ) == (self.n_inputs, self.degree, self.weight)

@@ -75,7 +75,10 @@ OPTIONS: dict[str, Option] = {
         "Of the whitened objective: squared, proportional or balanced.",
     ),
     "target_features": Option(
-        "--target-features", WORD, "fourier", "Of a number: fourier, chebyshev or raw."
+        "--target-features",
+        WORD,
+        "auto",
+        "Of a number: auto (as the objective says), fourier, response, chebyshev or raw.",
     ),
     "n_target_features": Option(
         "--n-target-features",

@@ -58,12 +58,17 @@ def _write_chebyshev(sink: Sink, feature_map: ChebyshevMap) -> None:
     """Write the settings of polynomials."""
     sink.put("n_inputs", feature_map.n_inputs)
     sink.put("degree", feature_map.degree)
+    if feature_map.weight != 1.0:
+        sink.put("weight", feature_map.weight)
 
 
 def _read_chebyshev(source: Source) -> ChebyshevMap:
     """Read the settings of polynomials."""
     degree = source.count("degree", least=1, most=MOST_DEGREE)
-    return ChebyshevMap(source.count("n_inputs", least=1), degree)
+    weight = source.number("weight", most=1.0) if "weight" in source.names() else 1.0
+    if weight <= 0.0:
+        source.refuse("weight", weight)
+    return ChebyshevMap(source.count("n_inputs", least=1), degree, weight)
 
 
 def _write_labels(sink: Sink, labels: OneHotMap) -> None:
