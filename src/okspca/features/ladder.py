@@ -10,7 +10,7 @@ rung           frequencies of the map
 =============  =====================================================================
 
 Every map is tried on the last quarter of the pilot rows (:mod:`okspca.features.trials`).  A rung is
-taken only if it raises the odds by 2 %.
+taken only if it raises the odds by 2 %, and none is looked for once they are above 10,000.
 
 **Scales and mixtures.**  The gradients of a prediction tell which inputs, or mixtures of them,
 matter (:mod:`okspca.features.relevance`).  Maps are tried whose inputs are rescaled accordingly, at
@@ -52,6 +52,8 @@ ROUNDS, MOST_ROUNDS = 3, 12
 RISE = 1.25
 #: What a new map must multiply the odds by.
 GAIN = 1.02
+#: Odds at which there is nothing left to gain: all but a ten-thousandth is explained.
+ENOUGH = 1e4
 #: Scale at which features are nearly linear in the inputs.
 GENTLE = 0.1
 #: Gradients at so many rows are enough to tell which mixtures matter.
@@ -122,14 +124,16 @@ def climbed(
     ``tick`` is called before each piece of work, for whoever shows progress.
     """
     in_use = _Step(tried(place.feature_map, pilot), place.rung, np.ones(base.n_inputs))
+    if in_use.odds >= ENOUGH:
+        return place._replace(relevance=_relevance(in_use.trial, pilot))
     best = in_use if place.rung == DRAWN else in_use._replace(trial=tried(base, pilot), rung=DRAWN)
     scaled = _scaled(base, best, place, pilot, tick)
     best = scaled if scaled.pays(best) else best
-    mixture = None
-    if top in (MIXED, TRAINED) and base.n_inputs <= MOST_MIXED:
+    mixture = place.mixture
+    if top in (MIXED, TRAINED) and base.n_inputs <= MOST_MIXED and best.odds < ENOUGH:
         mixed = _mixed(base, best, place, pilot, tick)
         best, mixture = mixed if mixed.pays(best) else best, mixed.scales
-    if top == TRAINED:
+    if top == TRAINED and best.odds < ENOUGH:
         best = _trained(max(in_use, best, key=lambda step: step.odds), best, pilot, tick)
     chosen = best if best.pays(in_use) else in_use
     found = _relevance(chosen.trial, pilot)

@@ -118,7 +118,7 @@ def trained(start: Trial, pilot: Pilot, tick: Callable[[], object] = lambda: Non
         run.go_on(pilot, RACE_STEPS, tick)
     run = max(runs, key=lambda run: run.best.odds)
     run.go_on(pilot, MOST_STEPS, tick)
-    if run.penalty > PENALTIES[-1]:
+    if run.best_step and run.penalty > PENALTIES[-1]:
         after = _Run.begun(run.best, first, PENALTIES[-1])
         after.go_on(pilot, MOST_STEPS, tick)
         run = after if after.best_step else run
