@@ -21,6 +21,7 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from okspca.numerics.caching import cache_of
+from okspca.numerics.helpers import HELPERS
 
 
 class Part(JITCodeLibrary):
@@ -89,10 +90,26 @@ class KernelDispatcher(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """Compile, or load from the cache, which is looked for only now."""
+        cache = self._opened()
+        try:
+            return super().compile(sig)
+        except KeyboardInterrupt:
+            HELPERS.stop()
+            raise
+        finally:
+            cache.is_settled(sig)
+
+    def compile_ahead(self, sig: Any) -> None:
+        """Compile for the cache what it does not hold, unless another process is at it."""
+        if self._opened().is_wanted(sig, self.targetctx):
+            self.compile(sig)
+
+    def _opened(self) -> Any:
+        """Return the cache."""
         if not self._has_cache:
             self._cache = cache_of(self.py_func)
             self._has_cache = True
-        return super().compile(sig)
+        return self._cache
 
     @cached_property
     def callee(self) -> _Callee:

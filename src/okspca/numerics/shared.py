@@ -68,7 +68,7 @@ class _Shared:
     def __init__(self, kernel: Any, signature: Any) -> None:
         self.__wrapped__ = self.py_func = kernel.py_func
         self.__name__, self.__doc__ = kernel.__name__, kernel.__doc__
-        self._kernel, self._signature = kernel, signature
+        self.kernel, self._signature = kernel, signature
         self._cell = ctypes.c_void_p(None)
         # Cached machine code knows both by name: a number would depend on the order of imports.
         self._symbol = f"okspca_shared_{kernel.__module__}_{kernel.__name__}".replace(".", "_")
@@ -85,8 +85,8 @@ class _Shared:
 
     def prepare(self) -> None:
         """Compile the kernel, or load it, and tell callers where it is."""
-        self._kernel.compile(self._signature.args)
-        found = self._kernel.overloads[self._signature.args]
+        self.kernel.compile(self._signature.args)
+        found = self.kernel.overloads[self._signature.args]
         self._code = found.entry_point
         name = found.fndesc.llvm_func_name
         self._cell.value = found.library.get_pointer_to_function(name)
