@@ -9,10 +9,11 @@ from typing import Any, cast
 import numba
 import numpy as np
 import pytest
+from llvmlite.binding import parse_assembly, parse_bitcode
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled, reordered
-from okspca.numerics.parts import KernelDispatcher
+from okspca.numerics.parts import KernelDispatcher, names_of
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     pytest.skip("nothing is compiled", allow_module_level=True)
@@ -82,6 +83,18 @@ def test_no_kernel_can_use_the_copy_of_a_helper_that_another_has() -> None:
     shared = {f.name for f in functions if f.linkage.name != "internal"}
     own = result.fndesc
     assert shared <= {own.llvm_func_name, own.llvm_cpython_wrapper_name}
+
+
+def test_what_is_kept_beside_machine_code_is_its_names_alone() -> None:
+    module = parse_assembly(
+        "define double @kernel(double %x) { ret double %x }\n"
+        "define internal double @helper(double %x) { ret double %x }\n"
+        "declare double @elsewhere(double)\n@cell = global i64 3"
+    )
+    kept = parse_bitcode(names_of(module))
+    assert [each.name for each in kept.functions if not each.is_declaration] == ["kernel"]
+    assert [each.name for each in kept.global_variables] == ["cell"]
+    assert "llvm.trap" in str(kept)
 
 
 BITS = """

@@ -77,6 +77,14 @@ class _Kept(CompileResultCacheImpl):
 
     _locator_classes: list[type[object]] = [_InFolder]  # noqa: RUF012  (so declared by Numba)
 
+    def reduce(self, cres: Any) -> Any:
+        """Leave out environments that hold nothing.
+
+        They name modules of Numba, whose import takes longer than loading a kernel.
+        """
+        *others, environments = super().reduce(cres)  # type: ignore[no-untyped-call]
+        return *others, tuple(each for each in environments if each.consts)
+
 
 class SharedCache(FunctionCache):
     """Numba's cache of one kernel, safe to write from several processes at once.
