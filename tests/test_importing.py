@@ -97,7 +97,8 @@ def test_kernels_of_others_compile_and_are_not_counted(tmp_path: Path) -> None:
 HEAVY = """
 import sys
 from okspca import OKSPCA, OKSPCAClassifier
-print([name for name in ("sklearn.neighbors", "sklearn.linear_model", "rich") if name in sys.modules])
+heavy = ("sklearn.neighbors", "sklearn.linear_model", "rich")
+print([name for name in heavy if name in sys.modules])
 """
 
 

@@ -1,5 +1,6 @@
 """Helpers are compiled inside the kernels that call them, once, and as themselves for Python."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from llvmlite.binding import parse_assembly, parse_bitcode
 
+from okspca.numerics import parts
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled, reordered
 from okspca.numerics.parts import KernelDispatcher, names_of
@@ -116,3 +118,45 @@ def test_bits_are_the_same_whether_kernels_are_compiled_or_loaded(tmp_path: Path
     assert cold.stderr != ""
     assert warm.stderr == ""
     assert cold.stdout == warm.stdout
+
+
+THEN = """
+import sys
+from okspca.numerics import parts
+assert parts._WAY.is_plain == (sys.argv[1] == "changed")
+"""
+
+
+@pytest.mark.slow
+def test_another_version_of_numba_compiles_plainly_and_computes_the_same(tmp_path: Path) -> None:
+    said = []
+    lost = "from okspca.numerics import parts\ndef gone(*_): raise AttributeError\n"
+    for code, how in (("", "known"), (f"{lost}parts.Part.finalize = gone\n", "changed")):
+        done = subprocess.run(
+            [sys.executable, "-c", code + BITS + THEN, how],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / how)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said.append(done.stdout.split(" ", 1)[0])
+    known, changed = (np.frombuffer(bytes.fromhex(each)) for each in said)
+    assert np.allclose(known, changed, rtol=1e-9, atol=1e-12)
+
+
+def test_a_kernel_that_numba_cannot_compile_is_its_own_fault() -> None:
+    with pytest.raises(numba.TypingError):
+        total("text")  # type: ignore[arg-type]
+    assert not parts._WAY.is_plain
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_after_compiling_as_before(enabled: bool) -> None:
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with pytest.raises(numba.TypingError):
+            total(b"bytes")  # type: ignore[arg-type]
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -11,6 +11,9 @@ kernel computes does not depend on which others were loaded before it.
 """
 # ruff: noqa: SLF001 - Numba offers no other way to say where compiling ends.
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -106,18 +109,35 @@ class _Callee(CPUDispatcher):
         self.overloads[tuple(cres.signature.args)] = cres._replace(entry_point=key)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let no garbage be collected inside: a compiler makes little of it, and much to look through."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class KernelDispatcher(CPUDispatcher):
     """A function that Python calls as machine code of its own, and kernels as a part of theirs."""
 
     def __init__(self, function: Any, locals: Any = None, targetoptions: Any = None) -> None:
-        super().__init__(function, locals, targetoptions, pipeline_class=_WholeCompiler)
+        try:
+            super().__init__(function, locals, targetoptions, pipeline_class=_WholeCompiler)
+        except TypeError:  # a version of Numba that takes no compiler
+            super().__init__(function, locals, targetoptions)
+            _WAY.is_plain = True
         self._has_cache = False
 
     def compile(self, sig: Any) -> Any:
         """Compile, or load from the cache, which is looked for only now."""
         cache = self._opened()
         try:
-            return super().compile(sig)
+            with _uncollected():
+                return self._compile_whole(sig)
         except KeyboardInterrupt:
             HELPERS.stop()
             raise
@@ -129,6 +149,42 @@ class KernelDispatcher(CPUDispatcher):
         if self._opened().is_wanted(sig, self.targetctx):
             self.compile(sig)
 
+    @cached_property
+    def callee(self) -> _Callee:
+        """What kernels see of it."""
+        return _Callee(self.py_func, self.locals, self.targetoptions, pipeline_class=_PartCompiler)
+
+    @cached_property
+    def plain(self) -> CPUDispatcher:
+        """The same as Numba by itself compiles it, for itself and for kernels."""
+        return CPUDispatcher(self.py_func, self.locals, self.targetoptions)
+
+    def _compile_whole(self, sig: Any) -> Any:
+        """Compile; in Numba's own way, if this way fails where that one does not."""
+        if not _WAY.is_plain:
+            try:
+                return super().compile(sig)
+            except Exception:
+                _WAY.is_plain = True
+                try:
+                    return self._compile_plainly(sig)
+                except Exception:  # the function is at fault, or its types
+                    _WAY.is_plain = False
+                raise
+        return self._compile_plainly(sig)
+
+    def _compile_plainly(self, sig: Any) -> Any:
+        """Take what Numba by itself makes of the function."""
+        known = self.overloads.get(sig)
+        found = known or self._cache.load_overload(sig, self.targetctx)
+        if found is None:
+            self.plain.compile(sig)
+            found = self.plain.overloads[sig]
+            self._cache.save_overload(sig, found)
+        if known is None:
+            self.add_overload(found)
+        return found.entry_point
+
     def _opened(self) -> Any:
         """Return the cache."""
         if not self._has_cache:
@@ -136,11 +192,19 @@ class KernelDispatcher(CPUDispatcher):
             self._has_cache = True
         return self._cache
 
-    @cached_property
-    def callee(self) -> _Callee:
-        """What kernels see of it."""
-        return _Callee(self.py_func, self.locals, self.targetoptions, pipeline_class=_PartCompiler)
-
     @property
     def _numba_type_(self) -> Any:
-        return types.Dispatcher(self.callee)
+        return types.Dispatcher(self.plain if _WAY.is_plain else self.callee)
+
+
+class _Way:
+    """How kernels are compiled in this process: with parts, or plainly.
+
+    Where compiling ends is told to Numba by means that its next version may lack.  Then kernels are
+    compiled as Numba does by itself, which takes longer.
+    """
+
+    is_plain = False
+
+
+_WAY = _Way()
