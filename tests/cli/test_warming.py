@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 from okspca.cli import app, warming
 from okspca.numerics import announcing, caching
 from okspca.numerics.announcing import Announcer, announce
+from okspca.numerics.helpers import HELPERS
+from okspca.numerics.routes import Entry, routes
 from okspca.services import BY_NAME
 
 #: Every solver and kind of target, in shapes and layouts that warming itself does not use.
@@ -131,7 +133,7 @@ def test_helpers_begin_at_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(warming, "compile_ahead", done.append)
     monkeypatch.setattr(warming, "exercise", lambda *case: done.append(case))
     warming.assist()
-    assert done == [*warming.routes(), *reversed(warming.cases())]
+    assert done == [*routes(), *reversed(warming.cases())]
 
 
 @pytest.mark.parametrize("is_empty", [True, False])
@@ -141,8 +143,11 @@ def test_helpers_are_asked_where_there_is_something_to_do(
     asked: list[str] = []
     monkeypatch.setattr(warming, "cases", list)
     monkeypatch.setattr(caching, "FOLDER", tmp_path)
-    monkeypatch.setattr(warming.HELPERS, "work", lambda _, task: asked.append(task))
-    for entry in () if is_empty else sum(warming.routes().values(), ()):
+    monkeypatch.setattr(HELPERS, "work", lambda _, task: asked.append(task))
+    held: list[Entry] = (
+        [] if is_empty else [each for all_of in routes().values() for each in all_of]
+    )
+    for entry in held:
         (tmp_path / f"{entry.stem}-1.nbi").touch()
     warming.warm(keep=True)
     assert asked == ["okspca.cli.warming:assist"] * is_empty

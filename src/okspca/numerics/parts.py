@@ -111,7 +111,7 @@ class _Callee(CPUDispatcher):
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Let no garbage be collected inside: a compiler makes little of it, and much to look through."""
+    """Collect no garbage inside: a compiler makes little of it, and much to look through."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -155,7 +155,7 @@ class KernelDispatcher(CPUDispatcher):
         return _Callee(self.py_func, self.locals, self.targetoptions, pipeline_class=_PartCompiler)
 
     @cached_property
-    def plain(self) -> CPUDispatcher:
+    def plain(self) -> Any:
         """The same as Numba by itself compiles it, for itself and for kernels."""
         return CPUDispatcher(self.py_func, self.locals, self.targetoptions)
 
