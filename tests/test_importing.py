@@ -92,3 +92,15 @@ def test_no_global_setting_changes() -> None:
 
 def test_kernels_of_others_compile_and_are_not_counted(tmp_path: Path) -> None:
     python(OTHERS_KERNEL, NUMBA_CACHE_DIR=str(tmp_path))
+
+
+HEAVY = """
+import sys
+from okspca import OKSPCA, OKSPCAClassifier
+heavy = ("sklearn.neighbors", "sklearn.linear_model", "rich")
+print([name for name in heavy if name in sys.modules])
+"""
+
+
+def test_an_estimator_is_imported_without_what_only_reports_need() -> None:
+    assert python(HEAVY) == "[]\n"

@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 from okspca.cli import app, warming
 from okspca.numerics import announcing, caching
 from okspca.numerics.announcing import Announcer, announce
+from okspca.numerics.helpers import HELPERS
+from okspca.numerics.routes import Entry, routes
 from okspca.services import BY_NAME
 
 #: Every solver and kind of target, in shapes and layouts that warming itself does not use.
@@ -126,6 +128,31 @@ def test_old_caches_are_deleted_unless_they_are_to_be_kept(
     assert warming.warm().removed == (old,)
 
 
+def test_helpers_begin_at_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[object] = []
+    monkeypatch.setattr(warming, "compile_ahead", done.append)
+    monkeypatch.setattr(warming, "exercise", lambda *case: done.append(case))
+    warming.assist()
+    assert done == [*routes(), *reversed(warming.cases())]
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_helpers_are_asked_where_there_is_something_to_do(
+    is_empty: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(warming, "cases", list)
+    monkeypatch.setattr(caching, "FOLDER", tmp_path)
+    monkeypatch.setattr(HELPERS, "work", lambda _, task: asked.append(task))
+    held: list[Entry] = (
+        [] if is_empty else [each for all_of in routes().values() for each in all_of]
+    )
+    for entry in held:
+        (tmp_path / f"{entry.stem}-1.nbi").touch()
+    warming.warm(keep=True)
+    assert asked == ["okspca.cli.warming:assist"] * is_empty
+
+
 def test_without_a_place_for_a_cache_the_command_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -162,7 +189,7 @@ def test_the_first_compilation_is_announced_once(caplog: pytest.LogCaptureFixtur
 def test_a_long_compilation_tells_how_far_it_is(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seconds = iter([100.0, 104.0, 106.0, 107.0, 112.0])
+    seconds = iter([100.0, 101.9, 102.1, 104.0, 109.0])
     monkeypatch.setattr("okspca.numerics.announcing.time.monotonic", lambda: next(seconds))
     announcer = Announcer()
     with caplog.at_level(logging.INFO, logger="okspca"):
@@ -172,6 +199,20 @@ def test_a_long_compilation_tells_how_far_it_is(
         "okspca has compiled 2 kernels and goes on.",
         "okspca has compiled 4 kernels and goes on.",
     ]
+
+
+def test_waiting_for_another_process_is_told_like_compiling(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter([100.0, 101.0, 103.0])
+    monkeypatch.setattr("okspca.numerics.announcing.time.monotonic", lambda: next(seconds))
+    announcer = Announcer()
+    with caplog.at_level(logging.INFO, logger="okspca"):
+        for _ in range(3):
+            announcer.wait("somewhere")
+    assert announcer.compiled == 0
+    assert len(caplog.records) == 2
+    assert "waits" in caplog.records[1].message
 
 
 def test_without_a_cache_the_message_says_that_it_will_happen_again(

@@ -9,10 +9,12 @@ from typing import Any, cast
 import numba
 import numpy as np
 import pytest
+from llvmlite.binding import parse_assembly, parse_bitcode
 
+from okspca.numerics import parts
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled, reordered
-from okspca.numerics.parts import KernelDispatcher
+from okspca.numerics.parts import KernelDispatcher, names_of
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     pytest.skip("nothing is compiled", allow_module_level=True)
@@ -84,6 +86,18 @@ def test_no_kernel_can_use_the_copy_of_a_helper_that_another_has() -> None:
     assert shared <= {own.llvm_func_name, own.llvm_cpython_wrapper_name}
 
 
+def test_what_is_kept_beside_machine_code_is_its_names_alone() -> None:
+    module = parse_assembly(
+        "define double @kernel(double %x) { ret double %x }\n"
+        "define internal double @helper(double %x) { ret double %x }\n"
+        "declare double @elsewhere(double)\n@cell = global i64 3"
+    )
+    kept = parse_bitcode(names_of(module))
+    assert [each.name for each in kept.functions if not each.is_declaration] == ["kernel"]
+    assert [each.name for each in kept.global_variables] == ["cell"]
+    assert "llvm.trap" in str(kept)
+
+
 BITS = """
 import numpy as np
 from okspca import OKSPCA
@@ -103,3 +117,33 @@ def test_bits_are_the_same_whether_kernels_are_compiled_or_loaded(tmp_path: Path
     assert cold.stderr != ""
     assert warm.stderr == ""
     assert cold.stdout == warm.stdout
+
+
+THEN = """
+import sys
+from okspca.numerics import parts
+assert parts._WAY.is_plain == (sys.argv[1] == "changed")
+"""
+
+
+@pytest.mark.slow
+def test_another_version_of_numba_compiles_plainly_and_computes_the_same(tmp_path: Path) -> None:
+    said = []
+    lost = "from okspca.numerics import parts\ndef gone(*_): raise AttributeError\n"
+    for code, how in (("", "known"), (f"{lost}parts.Part.finalize = gone\n", "changed")):
+        done = subprocess.run(
+            [sys.executable, "-c", code + BITS + THEN, how],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / how)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said.append(done.stdout.split(" ", 1)[0])
+    known, changed = (np.frombuffer(bytes.fromhex(each)) for each in said)
+    assert np.allclose(known, changed, rtol=1e-9, atol=1e-12)
+
+
+def test_a_kernel_that_numba_cannot_compile_is_its_own_fault() -> None:
+    with pytest.raises(numba.TypingError):
+        total("text")  # type: ignore[arg-type]
+    assert not parts._WAY.is_plain

@@ -1,6 +1,7 @@
 """Shared kernels: one piece of machine code, found by new and by cached callers alike."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_a_kernel_that_cannot_be_prepared_gives_no_number(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(self: object) -> None:
-        raise KeyboardInterrupt
+        raise MemoryError
 
     with monkeypatch.context() as patched:
         patched.setattr(type(unprepared), "prepare", fail)
@@ -68,6 +69,39 @@ def test_a_kernel_that_cannot_be_prepared_gives_no_number(
             asks(1.0)
     assert asks(2.0) == 2.0
     assert capsys.readouterr().err == ""
+
+
+@shared(number, number)
+def interrupted(x: float) -> float:
+    return x
+
+
+@compiled
+def asks_deeper(x: float) -> float:
+    return interrupted(x)
+
+
+@compiled
+def asks_for_it(x: float) -> float:
+    return asks_deeper(x) + 1.0
+
+
+def test_an_interrupt_while_a_kernel_is_prepared_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def press(self: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(type(interrupted), "prepare", press)
+            for _ in range(2):
+                with pytest.raises(KeyboardInterrupt):
+                    asks_for_it(1.0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert asks_for_it(2.0) == 3.0
 
 
 PROGRAM = """

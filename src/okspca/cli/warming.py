@@ -27,6 +27,8 @@ from okspca.estimators import OKSPCA
 from okspca.features import IdentityMap
 from okspca.numerics import caching
 from okspca.numerics.announcing import ANNOUNCER, unannounced
+from okspca.numerics.helpers import HELPERS
+from okspca.numerics.routes import compile_ahead, missing, routes
 from okspca.services import BY_NAME
 
 N_INPUTS, N_FEATURES, N_ROWS, BLOCK = 3, 144, 160, 80
@@ -90,15 +92,32 @@ def warm(done: Callable[[str], object] = lambda name: None, *, keep: bool = Fals
 
     Unless they are to be kept, caches that other versions left beside the present one are deleted.
     """
-    before = ANNOUNCER.compiled
+    folder = caching.FOLDER
+    before = ANNOUNCER.compiled if folder is None else n_kernels(folder)
+    if folder is not None and any(missing(route, folder) for route in routes()):
+        HELPERS.work(folder, f"{__name__}:assist")
     for task, solver, front_end in cases():
         exercise(task, solver, front_end)
         done(f"{task}, {solver}, {front_end}")
-    compiled, folder = ANNOUNCER.compiled - before, caching.FOLDER
+    HELPERS.stop()
     if folder is None:
-        return Warmed(compiled, None, 0, ())
+        return Warmed(ANNOUNCER.compiled - before, None, 0, ())
+    compiled = n_kernels(folder) - before
     removed = () if keep else tuple(remove_others(folder))
     return Warmed(compiled, folder, size_of(folder), removed)
+
+
+def assist() -> None:
+    """Do the same in a helper process, from the other end."""
+    for route in routes():
+        compile_ahead(route)
+    for case in reversed(cases()):
+        exercise(*case)
+
+
+def n_kernels(folder: Path) -> int:
+    """Kernels in a cache, counted once for all types taken together."""
+    return sum(1 for _ in folder.rglob("*.nbc"))
 
 
 def run(console: Console, *, keep: bool = False) -> Warmed:

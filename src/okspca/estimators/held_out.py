@@ -11,13 +11,11 @@ the mean of its influences, and that of a difference of two scores on the same r
 mean of their differences: what both methods get wrong alike cancels.
 """
 
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from okspca.numerics.arrays import Floats
 
@@ -105,7 +103,12 @@ def neighbour_score(
     >>> neighbour_score((Z, Z[:, 0] > 20), (Z, Z[:, 0] > 20), classes=True).value > 0.9
     True
     """
-    kind = KNeighborsClassifier if classes else KNeighborsRegressor
-    predictor = make_pipeline(StandardScaler(), kind(min(NEIGHBOURS, len(known[0]))))
+    # These modules of scikit-learn take longer to import than all of okspca.
+    neighbors, preprocessing, pipeline = (
+        import_module(f"sklearn.{name}") for name in ("neighbors", "preprocessing", "pipeline")
+    )
+    kind = neighbors.KNeighborsClassifier if classes else neighbors.KNeighborsRegressor
+    nearest = kind(min(NEIGHBOURS, len(known[0])))
+    predictor = pipeline.make_pipeline(preprocessing.StandardScaler(), nearest)
     predictor.fit(*known)
     return score_of(np.asarray(predictor.predict(new[0])), new[1], classes=classes)

@@ -30,10 +30,11 @@ from okspca.estimators.preparing import (
     preparation_of,
     without_gaps,
 )
-from okspca.estimators.presets import frequencies_from
+from okspca.estimators.presets import frequencies_from, objective_of
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.features import OneHotMap
 from okspca.features.ladder import DRAWN
+from okspca.numerics.helpers import HELPERS
 from okspca.pipeline import Pipeline
 from okspca.services import Service
 from okspca.standardize import Standardizer
@@ -158,6 +159,7 @@ class Learning(FittedAttributes):
         names = None
         if learned is None or learned.pipeline is None:
             check_parameters(self)
+            HELPERS.expect(objective_of(self))
         if learned is None:
             names = names_of(X)
         elif not learned.columns.are_plain_in(X):

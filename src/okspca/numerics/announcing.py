@@ -1,4 +1,4 @@
-"""Tell the user that kernels are being compiled: at the first, and every few seconds.
+"""Tell the user that kernels are being compiled: at the first, and every two seconds.
 
 Compiling takes seconds where a call otherwise takes microseconds, so it should not come as a
 surprise.  The caches of our own kernels tell: what they do not hold is compiled next.  Other
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 LOGGER = logging.getLogger("okspca")
 #: Seconds between two lines about compiling.
-INTERVAL = 5.0
+INTERVAL = 2.0
 
 
 class Announcer:
@@ -33,16 +33,24 @@ class Announcer:
     def __init__(self) -> None:
         #: How many kernels of okspca were compiled in this process, for all types taken together.
         self.compiled = 0
-        self._told = 0.0
+        self._told: float | None = None
 
     def count(self, cache_path: str | None) -> None:
         """Count a kernel that is compiled now and then kept in a folder, if there is one."""
         self.compiled += 1
+        self._tell(cache_path, f"okspca has compiled {self.compiled - 1} kernels and goes on.")
+
+    def wait(self, cache_path: str) -> None:
+        """Take note that another process compiles a kernel for this one too."""
+        self._tell(cache_path, "okspca waits for a kernel that another process is compiling.")
+
+    def _tell(self, cache_path: str | None, message: str) -> None:
+        """Tell what this is about, at first, and how it goes on, every few seconds."""
         now = time.monotonic()
-        if self.compiled == 1:
+        if self._told is None:
             announce(cache_path)
         elif now - self._told >= INTERVAL:
-            tell(f"okspca has compiled {self.compiled - 1} kernels and goes on.")
+            tell(message)
         else:
             return
         self._told = now

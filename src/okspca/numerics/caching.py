@@ -12,6 +12,9 @@ that can be written, and that nobody else can put machine code into, is taken:
 3. ``okspca`` in the user's folder for caches.
 
 Where there is none, kernels are compiled anew in every process.
+
+Processes that start with an empty cache at the same time share the work: each claims what it
+compiles, and waits for what another has claimed (:mod:`okspca.numerics.claims`).
 """
 
 import hashlib
@@ -20,6 +23,7 @@ import re
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -36,7 +40,9 @@ from numba.core.caching import (
 )
 from numba.core.runtime.nrt import rtsys
 
+from okspca.numerics import claims
 from okspca.numerics.announcing import ANNOUNCER
+from okspca.numerics.helpers import HELPERS
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PREFIX = "okspca-kernels-"
@@ -45,6 +51,8 @@ PRIVATE, FOR_OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 #: Signs of code that becomes machine code, and of names that it takes from elsewhere.
 HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|shared|overload|register_jitable)\b")
 IMPORTED = re.compile(rb"from \w+\.([\w.]+) import")
+#: Seconds between two looks at a kernel that another process compiles, and until it is given up.
+GLANCE, PATIENCE = 0.01, 60.0
 
 
 class _InFolder(InTreeCacheLocator):
@@ -69,6 +77,14 @@ class _Kept(CompileResultCacheImpl):
 
     _locator_classes: list[type[object]] = [_InFolder]  # noqa: RUF012  (so declared by Numba)
 
+    def reduce(self, cres: Any) -> Any:
+        """Leave out environments that hold nothing.
+
+        They name modules of Numba, whose import takes longer than loading a kernel.
+        """
+        *others, environments = super().reduce(cres)  # type: ignore[no-untyped-call]
+        return *others, tuple(each for each in environments if each.consts)
+
 
 class SharedCache(FunctionCache):
     """Numba's cache of one kernel, safe to write from several processes at once.
@@ -80,6 +96,10 @@ class SharedCache(FunctionCache):
 
     _impl_class = _Kept
 
+    def __init__(self, function: Callable[..., object], folder: Path) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._folder = folder
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load; what is not there will be compiled next, and that is told.
 
@@ -87,11 +107,41 @@ class SharedCache(FunctionCache):
         take longer than loading.
         """
         rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        found = self._found(sig, target_context)
+        if found is None:
+            self._wait_for(sig)
+            found = self._found(sig, target_context)
         if found is None:
             ANNOUNCER.count(self.cache_path)
+            HELPERS.start(self._folder)
         return found
+
+    def is_wanted(self, sig: Any, target_context: Any) -> bool:
+        """Claim what is neither here nor claimed; False where it is."""
+        key = self._index_key(sig, target_context.codegen())  # type: ignore[no-untyped-call]
+        file: Any = self._cache_file
+        return file.load(key) is None and claims.take(self._folder, self._claim_on(sig))
+
+    def is_settled(self, sig: Any) -> None:
+        """Give back the claim: the code was written, or will not be."""
+        claims.give_back(self._folder, self._claim_on(sig))
+
+    def _found(self, sig: Any, target_context: Any) -> Any:
+        """Load what is there."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+    def _wait_for(self, sig: Any) -> None:
+        """Claim a kernel, when the process that is compiling it, if any, has ended that."""
+        end = time.monotonic() + PATIENCE
+        while not claims.take(self._folder, self._claim_on(sig)) and time.monotonic() < end:
+            ANNOUNCER.wait(self.cache_path)
+            time.sleep(GLANCE)
+
+    def _claim_on(self, sig: Any) -> str:
+        """Name a kernel with its types."""
+        function = self._py_func
+        return f"{function.__module__}.{function.__qualname__}{sig}"
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write; without room on the disk the kernel is merely compiled again next time."""
@@ -105,6 +155,13 @@ class NoCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> None:
         """Tell that a kernel will be compiled."""
         ANNOUNCER.count(None)
+
+    def is_wanted(self, sig: Any, target_context: Any) -> bool:
+        """Nothing is compiled ahead that cannot be kept."""
+        return False
+
+    def is_settled(self, sig: Any) -> None:
+        """Nothing was claimed."""
 
 
 @contextmanager
@@ -125,7 +182,7 @@ def cache_of(function: Callable[..., object]) -> SharedCache | NoCache:
     """Open the cache of a kernel, if there is a place for one."""
     if FOLDER is not None:
         with suppress(OSError, RuntimeError):
-            return SharedCache(function)  # type: ignore[no-untyped-call]
+            return SharedCache(function, FOLDER)
     return NoCache()
 
 

@@ -14,13 +14,17 @@ kernel computes does not depend on which others were loaded before it.
 from functools import cached_property
 from typing import Any
 
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, parse_assembly
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from okspca.numerics.caching import cache_of
+from okspca.numerics.helpers import HELPERS
+
+#: How names are defined that only the code around them knows.
+_HIDDEN = (Linkage.internal, Linkage.private)
 
 
 class Part(JITCodeLibrary):
@@ -48,6 +52,28 @@ class Whole(JITCodeLibrary):
         for function in module.functions:
             if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
+
+    def serialize_using_object_code(self) -> Any:
+        """Give the machine code with the names it defines: kernels take in parts, never this."""
+        self._ensure_finalized()  # type: ignore[no-untyped-call]
+        code: Any = self._get_compiled_object()  # type: ignore[no-untyped-call]
+        return self.name, "object", (code, names_of(self._final_module))
+
+
+def names_of(module: Any) -> bytes:
+    """Return code that defines the same names and stops the program if anybody runs it.
+
+    Loading it takes a third of the time that the code in full would take.
+    """
+    functions, variables = (
+        [each.name for each in group if not each.is_declaration and each.linkage not in _HIDDEN]
+        for group in (module.functions, module.global_variables)
+    )
+    lines = [f'@"{name}" = global i8 0' for name in variables]
+    lines += [
+        f'define void @"{name}"() {{ call void @llvm.trap() unreachable }}' for name in functions
+    ]
+    return parse_assembly("\n".join([*lines, "declare void @llvm.trap()"])).as_bitcode()
 
 
 class _PartCompiler(Compiler):
@@ -84,21 +110,85 @@ class KernelDispatcher(CPUDispatcher):
     """A function that Python calls as machine code of its own, and kernels as a part of theirs."""
 
     def __init__(self, function: Any, locals: Any = None, targetoptions: Any = None) -> None:
-        super().__init__(function, locals, targetoptions, pipeline_class=_WholeCompiler)
+        try:
+            super().__init__(function, locals, targetoptions, pipeline_class=_WholeCompiler)
+        except TypeError:  # a version of Numba that takes no compiler
+            super().__init__(function, locals, targetoptions)
+            _WAY.is_plain = True
         self._has_cache = False
 
     def compile(self, sig: Any) -> Any:
         """Compile, or load from the cache, which is looked for only now."""
-        if not self._has_cache:
-            self._cache = cache_of(self.py_func)
-            self._has_cache = True
-        return super().compile(sig)
+        cache = self._opened()
+        try:
+            return self._compile_whole(sig)
+        except KeyboardInterrupt:
+            HELPERS.stop()
+            raise
+        finally:
+            cache.is_settled(sig)
+
+    def compile_ahead(self, sig: Any) -> None:
+        """Compile for the cache what it does not hold, unless another process is at it."""
+        if self._opened().is_wanted(sig, self.targetctx):
+            self.compile(sig)
 
     @cached_property
     def callee(self) -> _Callee:
         """What kernels see of it."""
         return _Callee(self.py_func, self.locals, self.targetoptions, pipeline_class=_PartCompiler)
 
+    @cached_property
+    def plain(self) -> Any:
+        """The same as Numba by itself compiles it, for itself and for kernels."""
+        return CPUDispatcher(self.py_func, self.locals, self.targetoptions)
+
+    def _compile_whole(self, sig: Any) -> Any:
+        """Compile; in Numba's own way, if this way fails where that one does not."""
+        if not _WAY.is_plain:
+            try:
+                return super().compile(sig)
+            except Exception:
+                _WAY.is_plain = True
+                try:
+                    return self._compile_plainly(sig)
+                except Exception:  # the function is at fault, or its types
+                    _WAY.is_plain = False
+                raise
+        return self._compile_plainly(sig)
+
+    def _compile_plainly(self, sig: Any) -> Any:
+        """Take what Numba by itself makes of the function."""
+        known = self.overloads.get(sig)
+        found = known or self._cache.load_overload(sig, self.targetctx)
+        if found is None:
+            self.plain.compile(sig)
+            found = self.plain.overloads[sig]
+            self._cache.save_overload(sig, found)
+        if known is None:
+            self.add_overload(found)
+        return found.entry_point
+
+    def _opened(self) -> Any:
+        """Return the cache."""
+        if not self._has_cache:
+            self._cache = cache_of(self.py_func)
+            self._has_cache = True
+        return self._cache
+
     @property
     def _numba_type_(self) -> Any:
-        return types.Dispatcher(self.callee)
+        return types.Dispatcher(self.plain if _WAY.is_plain else self.callee)
+
+
+class _Way:
+    """How kernels are compiled in this process: with parts, or plainly.
+
+    Where compiling ends is told to Numba by means that its next version may lack.  Then kernels are
+    compiled as Numba does by itself, which takes longer.
+    """
+
+    is_plain = False
+
+
+_WAY = _Way()

@@ -6,7 +6,8 @@ copies need not round alike.  A shared kernel has one signature and one piece of
 callers read its address from a cell, which machine code, cached or new, finds by its name.
 
 The kernel itself is compiled, or read from the cache, when it is first needed.  A caller that finds
-the cell empty asks for that; should it fail, the caller raises and computes nothing.
+the cell empty asks for that; should it fail, the caller raises and computes nothing.  Python cannot
+raise through machine code, so that an interrupt (Ctrl-C) is noted, and raised by the caller.
 """
 
 import ctypes
@@ -34,6 +35,10 @@ _UNTYPED: tuple[Any, Any, Any] = (types.Function, infer_global, lower_builtin)
 _emit: Any = cgutils
 
 _FAILED = "A compiled part of okspca could not be prepared; try again."
+#: Whether Ctrl-C came while a kernel was prepared, under a name that machine code knows.
+_INTERRUPTED = ctypes.c_bool(False)
+_INTERRUPT = "okspca_shared_interrupted"
+binding.add_symbol(_INTERRUPT, ctypes.addressof(_INTERRUPTED))
 
 
 def shared(
@@ -68,7 +73,7 @@ class _Shared:
     def __init__(self, kernel: Any, signature: Any) -> None:
         self.__wrapped__ = self.py_func = kernel.py_func
         self.__name__, self.__doc__ = kernel.__name__, kernel.__doc__
-        self._kernel, self._signature = kernel, signature
+        self.kernel, self._signature = kernel, signature
         self._cell = ctypes.c_void_p(None)
         # Cached machine code knows both by name: a number would depend on the order of imports.
         self._symbol = f"okspca_shared_{kernel.__module__}_{kernel.__name__}".replace(".", "_")
@@ -85,15 +90,18 @@ class _Shared:
 
     def prepare(self) -> None:
         """Compile the kernel, or load it, and tell callers where it is."""
-        self._kernel.compile(self._signature.args)
-        found = self._kernel.overloads[self._signature.args]
+        self.kernel.compile(self._signature.args)
+        found = self.kernel.overloads[self._signature.args]
         self._code = found.entry_point
         name = found.fndesc.llvm_func_name
         self._cell.value = found.library.get_pointer_to_function(name)
 
     def _asked(self) -> None:
         """Machine code has found the cell empty."""
-        self.prepare()
+        try:
+            self.prepare()
+        except KeyboardInterrupt:
+            _INTERRUPTED.value = True
 
     def _first_call(self, *arguments: object) -> object:
         self.prepare()
@@ -110,7 +118,7 @@ class _Shared:
         with builder.if_then(_emit.is_null(builder, builder.load(cell)), likely=False):
             self._emit_request(builder)
             with builder.if_then(_emit.is_null(builder, builder.load(cell)), likely=False):
-                convention.return_user_exc(builder, RuntimeError, (_FAILED,))
+                _emit_failure(context, builder)
         status, value = convention.call_function(
             builder, builder.load(cell), signature.return_type, signature.args, arguments
         )
@@ -123,6 +131,21 @@ class _Shared:
         ask_type = ir.FunctionType(ir.VoidType(), [])
         ask = _emit.get_or_insert_function(builder.module, ask_type, self._request)
         builder.call(ask, [])
+
+
+def _emit_failure(context: Any, builder: Any) -> None:
+    """Emit what a caller does without an address: raise the interrupt that came, or an error."""
+    cell = builder.module.globals.get(_INTERRUPT)
+    if cell is None:
+        cell = _emit.add_global_variable(builder.module, ir.IntType(8), _INTERRUPT)
+    with builder.if_then(_emit.is_not_null(builder, builder.load(cell))):
+        builder.store(ir.IntType(8)(0), cell)
+        python = context.get_python_api(builder)
+        lock = python.gil_ensure()
+        python.err_set_none("PyExc_KeyboardInterrupt")
+        python.gil_release(lock)
+        context.call_conv.return_exc(builder)
+    context.call_conv.return_user_exc(builder, RuntimeError, (_FAILED,))
 
 
 def _declare(key: _Shared, signature: Any, emit: Callable[..., Any]) -> None:
