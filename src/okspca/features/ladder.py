@@ -148,10 +148,13 @@ def _scaled(
     starts = [drawn]
     if not np.array_equal(place.scales, ones):
         starts.insert(0, _Step(tried(rescaled(base, place.scales), pilot), SCALED, place.scales))
-    found = [_followed(base, start._replace(rung=SCALED), pilot, tick) for start in starts]
     gentle = GENTLE * ones
-    found.append(_Step(tried(rescaled(base, gentle), pilot), SCALED, gentle))
-    return max(found, key=lambda step: step.odds)
+    best = _Step(tried(rescaled(base, gentle), pilot), SCALED, gentle)
+    for start in starts:
+        if best.odds < ENOUGH:
+            found = _followed(base, start._replace(rung=SCALED), pilot, tick)
+            best = max(best, found, key=lambda step: step.odds)
+    return best
 
 
 def _mixed(
@@ -178,7 +181,7 @@ def _followed(base: FourierMap, step: _Step, pilot: Pilot, tick: Callable[[], ob
         ]
         step = min(trials, key=lambda one: one.trial.error)
         met.append(step)
-        if number >= ROUNDS and met[-1].odds < RISE * met[-2].odds:
+        if step.odds >= ENOUGH or (number >= ROUNDS and step.odds < RISE * met[-2].odds):
             break
     return max(met, key=lambda one: one.odds)
 
