@@ -301,7 +301,6 @@ def test_wrong_input_is_one_sentence(
     ("options", "problem"),
     [
         (["--solver", "magic"], "solver='magic' cannot be used"),
-        (["--evaluate", "--missing-indicators"], "--evaluate does not know --missing-indicators"),
         (
             ["--missing", "guess"],
             "missing='guess' cannot be used; give one of 'raise', 'skip', 'impute'",

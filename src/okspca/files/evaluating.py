@@ -78,6 +78,7 @@ class Seen(NamedTuple):
 class Predicted(NamedTuple):
     """A block between its test and its training.
 
+    ``X`` holds the rows as the model's inputs: complete, with a column for every indicator.
     ``losses`` holds both losses of each method and row, and is None where nothing was predicted;
     ``inputs`` and ``own`` are None while the model has no features yet.
     """
@@ -119,16 +120,19 @@ def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats, y: NDArray
 
 
 def after_learning(
-    model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any]
+    model: OKSPCA, before: Evaluation, tested: Predicted, X: Floats, y: NDArray[Any]
 ) -> Evaluation:
-    """Take the block into the sums, after the model has learned it; teach the second model."""
+    """Take the block into the sums, after the model has learned it; teach the second model.
+
+    The second model is given X as the first was, with its gaps: it completes rows itself.
+    """
     other = before.other
-    is_first = model.n_samples_seen_ == len(tested.X)
-    if is_first and tested.X.shape[1] <= MOST_COMPARED:
+    is_first = model.n_samples_seen_ == len(X)
+    if is_first and len(before.inputs.mean):
         other = _second(model, len(before.features.mean))
     if other is not None:
         second = _model_of(other)
-        second.partial_fit(tested.X, y)
+        second.partial_fit(X, y)
         other = other._replace(model=second)
     return taken(model, before._replace(other=other), tested, y)
 

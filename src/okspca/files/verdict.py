@@ -35,7 +35,8 @@ class Setting(NamedTuple):
     target : str
         What the target is called.
     k, n_inputs, most : int
-        Components asked for, inputs, and components that the target has at most.
+        Components asked for, inputs with indicators of missing values, and components that the
+        target has at most.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class Setting(NamedTuple):
 def setting_of(model: OKSPCA, target: str) -> Setting:
     """What a verdict on a model needs to know."""
     most = model.ready().read(lambda state: more_columns(state).shape[1])
-    return Setting(target, int(model.n_components), model.n_features_in_, max(most, 1))
+    return Setting(target, int(model.n_components), model.input_map_.n_inputs, max(most, 1))
 
 
 def verdict(found: Scores | None, model: OKSPCA, target: str) -> str:

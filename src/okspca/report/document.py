@@ -256,7 +256,9 @@ def fit_command(portrait: Portrait) -> str:
     for name, option in OPTIONS.items():
         value = portrait.model.get_params()[name]
         words += words_of(name, value) if value != option.default else []
-    words += ["--missing", record.missing] if record.missing != "raise" else []
+    # In files of earlier versions only the record knows.
+    told = ("raise", portrait.model.missing)
+    words += ["--missing", record.missing] if record.missing not in told else []
     caps = [len(e.categories) for e in record.encodings if e.kind == ONE_HOT]
     words += ["--one-hot", str(max(caps))] if caps else []
     words += ["--dates"] if any(e.kind == DATE for e in record.encodings) else []

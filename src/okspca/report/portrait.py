@@ -11,6 +11,7 @@ from okspca.diagnostics.stability import Stability
 from okspca.errors import DataError, NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
+from okspca.estimators.preparing import prepared_names
 from okspca.estimators.saving import load_model
 from okspca.files.comparison import Scores, scores
 from okspca.files.held_out import HeldOut, score_held_out
@@ -145,7 +146,8 @@ def _relevance(portrait: Portrait) -> Figure | None:
     if portrait.sample is None:
         return None
     X, _ = portrait.sample.drawn(RELEVANCE_ROWS)
-    return draw_relevance(relevance(portrait.model, X), portrait.sample.names) if len(X) else None
+    names = prepared_names(portrait.model, portrait.sample.names)
+    return draw_relevance(relevance(portrait.model, X), names) if len(X) else None
 
 
 #: Every picture by its name; None where it needs what is not there.
@@ -173,5 +175,6 @@ def charts(portrait: Portrait) -> dict[str, list[Plot]]:
             Z = np.asarray(model.transform(X))
             told["embedding"] = embedding_chart(Z, y, portrait.target, classes=portrait.classes)
             some = sample.drawn(RELEVANCE_ROWS)[0]
-            told["relevance"] = relevance_chart(relevance(model, some), sample.names)
+            names = prepared_names(model, sample.names)
+            told["relevance"] = relevance_chart(relevance(model, some), names)
     return told
