@@ -26,7 +26,7 @@ from okspca.errors import DataError
 from okspca.estimators.saving import load_model, save_model
 from okspca.files.fitting import BLOCK, block_end, blocks
 from okspca.files.fitting import SMALL as SMALL_BLOCK
-from okspca.files.readouts import RIDGES
+from okspca.files.ridges import RIDGES
 
 N = 2 * BLOCK + 300
 SMALL = ("--random-features", "16", "--components", "1", "--preset", "paper")

@@ -29,20 +29,19 @@ from okspca.files.losses import losses_of, tallied
 from okspca.files.readouts import (
     Readout,
     Totals,
-    all_columns,
     constant,
-    fixed_ridge,
     lda,
     pca,
     pls,
     readout,
-    spectrum_of,
+    regression_of,
     standardized,
 )
+from okspca.files.ridges import fixed_ridge
 from okspca.numerics.arrays import Floats
-from okspca.numerics.leading import by_svd
 from okspca.numerics.matrix import gram, product
 from okspca.numerics.spectrum import numerical_rank
+from okspca.numerics.thin_svd import thin_svd
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.answers import embedding_basis
 from okspca.state.evaluations import (
@@ -242,20 +241,19 @@ def more_columns(state: PipelineState) -> Floats:
     scaled = state.moment.scaled()
     if scaled.is_zero or min(scaled.Ct.shape) > MOST_FACTORED:
         return np.zeros((state.input_map.n_features, 0))
-    found = by_svd(scaled.Ct)
+    found = thin_svd(scaled.Ct)
     count = min(numerical_rank(found.sigma), LEVELS[-1])
-    return state.moment.feature_weights(np.ascontiguousarray(found.rows[:count].T))
+    return state.moment.feature_weights(np.ascontiguousarray(found.right[:count].T))
 
 
 def _feature_readouts(side: Side, U: Floats, more: Floats, totals: Totals) -> dict[int, Readout]:
     """Readouts of the embedding, of more and fewer components, of all features, of nothing."""
     found = {CONSTANT: constant(side, totals)}
     if len(side.mean) > MOST_COMPARED:
-        ridge = fixed_ridge(side)
+        ridge = fixed_ridge(side.gram)
     else:
-        spectrum = spectrum_of(side, totals)
-        ridge = spectrum.ridge
-        found[FEATURES] = readout(side, all_columns(spectrum), ridge, totals)
+        ridge, whole = regression_of(side, totals)
+        found[FEATURES] = readout(side, whole, ridge, totals)
     found[EMBEDDING] = readout(side, U, ridge, totals)
     if more.shape[1]:
         for place, level in enumerate(LEVELS):
@@ -266,16 +264,16 @@ def _feature_readouts(side: Side, U: Floats, more: Floats, totals: Totals) -> di
 def _of_components(side: Side, U: Floats, totals: Totals) -> Readout:
     """Readout of an embedding alone."""
     is_wide = len(side.mean) > MOST_COMPARED
-    ridge = fixed_ridge(side) if is_wide else spectrum_of(side, totals).ridge
+    ridge = fixed_ridge(side.gram) if is_wide else regression_of(side, totals).ridge
     return readout(side, U, ridge, totals)
 
 
 def _input_readouts(side: Side, totals: Totals, k: int) -> dict[int, Readout]:
     """Readouts of the inputs and of their classical reductions."""
-    spectrum = spectrum_of(side, totals)
-    linear = lda(side, spectrum, totals, k) if totals.classes else pls(spectrum, k)
-    columns = {INPUTS: all_columns(spectrum), PCA: pca(spectrum, k), LINEAR: linear}
-    return {method: readout(side, W, spectrum.ridge, totals) for method, W in columns.items()}
+    whole = regression_of(side, totals)
+    linear = lda(side, whole, totals, k) if totals.classes else pls(side, k)
+    columns = {INPUTS: whole.coefficients, PCA: pca(side, k), LINEAR: linear}
+    return {method: readout(side, W, whole.ridge, totals) for method, W in columns.items()}
 
 
 def _columns_of(labels: OneHotMap, y: NDArray[Any]) -> NDArray[np.intp]:
