@@ -66,7 +66,7 @@ def target_in_words(model: Any) -> str:
     --------
     >>> from okspca import OKSPCA
     >>> target_in_words(OKSPCA()), target_in_words(OKSPCA(preset="predictive"))
-    ("the paper's covariance target", 'predictive (whitened, learned relevance)')
+    ('covariance, as in the paper', 'predictive (whitened, learned relevance)')
     >>> target_in_words(OKSPCA(objective="whitened"))
     'whitened, without relevance'
     """
@@ -81,6 +81,6 @@ def target_in_words(model: Any) -> str:
     }
     objective = objective_of(model)
     if objective == "covariance" and relevance is None:
-        return "the paper's covariance target"
+        return "covariance, as in the paper"
     words = f"{objective}, {kinds[relevance]}"
     return f"predictive ({words})" if (objective, relevance) == ("whitened", "learned") else words
