@@ -272,6 +272,7 @@ def test_rows_with_gaps_are_judged_as_a_model_that_fills_them_sees_them(tmp_path
     assert "over 944 rows that the model has not learned</h" in page.replace("\xa0", " ")
     assert "all 4 inputs reach 9" in " ".join(result.stdout.split())
     assert page.count("--missing impute") == 1
+    assert "2 inputs, each with another that tells where it was missing (4 in all)" in page
     for files in ((), (tmp_path / "rows.csv",)):
         told = run("explain", tmp_path / "model", *files).stdout
         assert re.search(r"b is missing +\d\d", told)

@@ -35,6 +35,8 @@ from okspca.report.second_axis import second_axis
 from okspca.state.streams import StreamRecord
 
 DRAWN_ROWS, RELEVANCE_ROWS = 3000, 2000
+#: Singular values below this share of the largest are rounding.
+ROUNDING = 1e-12
 
 
 class Portrait(NamedTuple):
@@ -108,9 +110,12 @@ def open_portrait(
 
 
 def _spectrum(state: PipelineState) -> Floats:
-    """Singular values of C̄."""
+    """Singular values of C̄, without those that are rounding of the largest."""
     scaled = state.moment.scaled()
-    return np.zeros(0) if scaled.is_zero else by_svd(scaled.Ct).sigma * scaled.scale
+    if scaled.is_zero:
+        return np.zeros(0)
+    sigma = by_svd(scaled.Ct).sigma
+    return sigma[sigma > ROUNDING * sigma[0]] * scaled.scale
 
 
 def _embedding(portrait: Portrait) -> Figure | None:
