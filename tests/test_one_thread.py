@@ -40,9 +40,8 @@ ALLOWED = {
     "features/attribution.py": {"@": "a few vectors"},
     "features/fourier.py": {"@": SPARSE, "np.linalg": LENGTHS},
     "files/readouts.py": {
-        "@": "single vectors",
         "np.linalg": LENGTHS,
-        "scipy.linalg": "once a block, where a fit is evaluated",
+        "scipy.linalg": "PCA of the inputs where a fit is evaluated, and small matrices",
     },
     "numerics/discriminants.py": {"np.linalg": SMALL, "scipy.linalg": SMALL},
     "numerics/leading.py": {
@@ -99,6 +98,10 @@ import sys, warnings
 import numpy as np
 from pathlib import Path
 from okspca import OKSPCA, OKSPCAClassifier
+from okspca.estimators.saving import model_bytes
+from okspca.files.fitting import Block, learn
+from okspca.state.evaluations import Evaluation
+from okspca.state.streams import StreamRecord
 warnings.simplefilter("ignore")
 random = np.random.RandomState(0)
 X = random.normal(size=(3000, 12))
@@ -118,6 +121,14 @@ for name, (model, target) in models.items():
     if hasattr(model, "predict"):
         answers.append(model.predict_proba(X[:400]))
     (folder / f"{name}.answers").write_bytes(b"".join(a.tobytes() for a in answers))
+columns = tuple("abcdefghijkl")
+for name, target in (("number", y), ("class", labels)):
+    model = OKSPCA(3, n_random_features=400, objective="whitened", random_state=0)
+    record = StreamRecord(("r",), "y", columns, "raise", evaluation=Evaluation.start(400, 12))
+    for start in range(0, 2000, 500):
+        part = X[start : start + 500], target[start : start + 500]
+        record = learn(model, record, Block(*part, np.ones(500, dtype=bool), None))
+    (folder / f"evaluated-{name}").write_bytes(model_bytes(model, record))
 """
 
 
@@ -136,7 +147,7 @@ def learned(folder: Path, **variables: str) -> dict[str, bytes]:
 def test_the_number_of_threads_decides_no_bit(tmp_path: Path) -> None:
     one = learned(tmp_path / "one", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     four = learned(tmp_path / "four", OPENBLAS_NUM_THREADS="4", OMP_NUM_THREADS="4")
-    assert len(one) == 6
+    assert len(one) == 8
     assert [name for name in one if one[name] != four[name]] == []
 
 

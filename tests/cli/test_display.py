@@ -73,9 +73,9 @@ def test_no_live_line_where_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_verdict_comes_first(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     told = TOLD | {
         "verdict": "The reduction helps.",
-        "target_words": "Target used: the paper's target.",
+        "target_words": "Objective: the paper's target.",
     }
     Progress(quiet=False, as_json=False).finish(9, lambda _: dict(told), tmp_path / "m")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["The reduction helps.", "Target used: the paper's target."]
+    assert lines[:2] == ["The reduction helps.", "Objective: the paper's target."]
     assert lines[2].startswith("1,234,567 rows")

@@ -26,7 +26,7 @@ from okspca.errors import DataError
 from okspca.estimators.saving import load_model, save_model
 from okspca.files.fitting import BLOCK, block_end, blocks
 from okspca.files.fitting import SMALL as SMALL_BLOCK
-from okspca.files.readouts import RIDGES
+from okspca.files.ridges import RIDGES
 
 N = 2 * BLOCK + 300
 SMALL = ("--random-features", "16", "--components", "1", "--preset", "paper")
@@ -301,7 +301,6 @@ def test_wrong_input_is_one_sentence(
     ("options", "problem"),
     [
         (["--solver", "magic"], "solver='magic' cannot be used"),
-        (["--evaluate", "--missing-indicators"], "--evaluate does not know --missing-indicators"),
         (
             ["--missing", "guess"],
             "missing='guess' cannot be used; give one of 'raise', 'skip', 'impute'",
@@ -513,7 +512,7 @@ def test_classes_are_scored_by_the_share_that_is_right(folder: Path, tmp_path: P
 def test_the_first_line_of_an_evaluated_fit_is_the_verdict(folder: Path, tmp_path: Path) -> None:
     rows = (folder / "rows.csv", "--target", "label", "--columns", "a", "--columns", "b")
     result = run(*rows, "--evaluate", "--out", tmp_path / "m")
-    first, second = " ".join(result.stdout.split()).split(" Target used:")
+    first, second = " ".join(result.stdout.split()).split(" Objective:")
     assert re.match(r"The reduction .*: 1 component predicts 'label' right in \d", first)
     for words in (
         "LDA with 1 component",
@@ -522,7 +521,7 @@ def test_the_first_line_of_an_evaluated_fit_is_the_verdict(folder: Path, tmp_pat
         "all 2 inputs",
     ):
         assert words in first
-    assert re.match(r" the paper's covariance target\. .* would do (better|worse|the same)", second)
+    assert re.match(r" covariance, as in the paper\. .* would do (better|worse|the same)", second)
     inspected = CliRunner().invoke(app, ["inspect", str(tmp_path / "m"), "--json"])
     assert json.loads(inspected.stdout)["verdict"] == first
 
@@ -531,6 +530,6 @@ def test_a_fit_without_an_evaluation_claims_nothing(folder: Path, tmp_path: Path
     rows = (folder / "rows.csv", "--target", "y", "--drop", "label")
     result = run(*rows, "--out", tmp_path / "m")
     assert "reduction" not in result.stdout
-    assert "Target used: the paper's covariance target.\n" in result.stdout
+    assert "Objective: covariance, as in the paper.\n" in result.stdout
     inspected = CliRunner().invoke(app, ["inspect", str(tmp_path / "m")])
     assert "not evaluated" in inspected.stdout

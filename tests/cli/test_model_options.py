@@ -115,9 +115,9 @@ def test_options_reach_the_model(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "Target used: predictive (whitened, trained frequencies)."),
-        (("--preset", "paper"), "Target used: the paper's covariance target."),
-        (("--frequencies", "drawn"), "Target used: whitened, drawn frequencies."),
+        ((), "Objective: predictive (whitened, trained frequencies)."),
+        (("--preset", "paper"), "Objective: covariance, as in the paper."),
+        (("--frequencies", "drawn"), "Objective: whitened, drawn frequencies."),
     ],
 )
 def test_the_last_lines_and_inspect_say_which_target_was_used(
@@ -126,7 +126,7 @@ def test_the_last_lines_and_inspect_say_which_target_was_used(
     result = run(rows, "--target", "y", "--out", tmp_path / "m", "--random-features", "8", *words)
     assert told in " ".join(result.stdout.split()), result.output
     inspected = CliRunner().invoke(app, ["inspect", str(tmp_path / "m")])
-    assert told.removeprefix("Target used: ").rstrip(".") in inspected.stdout
+    assert told.removeprefix("Objective: ").rstrip(".") in inspected.stdout
 
 
 def test_a_solver_that_cannot_whiten_is_told_what_to_add(rows: Path, tmp_path: Path) -> None:

@@ -253,6 +253,34 @@ def test_held_out_rows_judge_a_model(folder: Path, tmp_path: Path) -> None:
     assert "99 rows without gaps and of known classes, of 100; more than 256" in few.stderr
 
 
+def test_rows_with_gaps_are_judged_as_a_model_that_fills_them_sees_them(tmp_path: Path) -> None:
+    random = RandomState(6)
+    X, is_missing = random.normal(size=(1200, 2)), random.uniform(size=1200) < 0.4
+    sold = np.where(is_missing ^ (random.uniform(size=1200) < 0.05), "yes", "no")
+    gaps = pa.array(X[:, 1], mask=is_missing)
+    csv.write_csv(pa.table({"a": X[:, 0], "b": gaps, "sold": sold}), tmp_path / "rows.csv")
+    filled = ("--missing", "impute", "--missing-indicators", "--evaluate")
+    words = ("fit", tmp_path / "rows.csv", "--target", "sold", *filled, "--seed", "0")
+    result = run(*words, "--out", tmp_path / "model")
+    assert result.exit_code == 0, result.output
+    told = " ".join(result.stdout.split())
+    assert re.search(r"'sold' right in 9\d(\.\d)? % of rows; all 4 inputs reach 9\d", told)
+    held_out = ("--held-out", tmp_path / "rows.csv", "--out", tmp_path / "r.html")
+    result = run("report", tmp_path / "model", *held_out)
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "over 944 rows that the model has not learned</h" in page.replace("\xa0", " ")
+    assert "all 4 inputs reach 9" in " ".join(result.stdout.split())
+    assert page.count("--missing impute") == 1
+    assert "2 inputs, each with another that tells where it was missing (4 in all)" in page
+    for files in ((), (tmp_path / "rows.csv",)):
+        told = run("explain", tmp_path / "model", *files).stdout
+        assert re.search(r"b is missing +\d\d", told)
+    told = run("drift", tmp_path / "model", tmp_path / "rows.csv").stdout
+    assert told.startswith("The new rows look like those")
+    assert "b is missing" in told
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 def test_the_browser_test_can_fail(tmp_path: Path) -> None:

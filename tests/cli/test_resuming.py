@@ -129,7 +129,7 @@ def test_a_file_of_an_earlier_version_goes_on_with_the_papers_target(
     save_model(model.partial_fit(X, y), tmp_path / "m", record)
     result = run(rows, tmp_path / "m", "--resume", *words)
     assert result.exit_code == 0, result.output
-    assert "Target used: the paper's covariance target." in result.stdout
+    assert "Objective: covariance, as in the paper." in result.stdout
     assert OKSPCA.load(tmp_path / "m").n_samples_seen_ == N
 
 

@@ -41,7 +41,7 @@ def followed(X: Floats, y: Floats, **settings: Any) -> tuple[OKSPCA, Evaluation]
         some = slice(start, start + BLOCK)
         tested = before_learning(model, evaluation, X[some], y[some])
         model.partial_fit(X[some], y[some])
-        evaluation = after_learning(model, evaluation, tested, y[some])
+        evaluation = after_learning(model, evaluation, tested, X[some], y[some])
     return model, evaluation
 
 
@@ -131,6 +131,54 @@ def test_a_run_that_is_saved_after_every_block_is_the_same_to_the_bit(
                 record = again
         runs.append(model_bytes(model, record))
     assert runs[0] == runs[1]
+
+
+def gappy() -> tuple[Floats, Floats, Floats]:
+    """Rows of which one column tells nothing but by whether it is missing."""
+    random = RandomState(5)
+    X, is_missing = random.normal(size=(N, 2)), random.uniform(size=N) < 0.4
+    y = X[:, 0] + 2.0 * is_missing + 0.1 * random.normal(size=N)
+    marked = np.column_stack([X, np.zeros(N), is_missing])
+    marked[is_missing, 1] = 0.0
+    X[is_missing, 1] = np.nan
+    return X, marked, y
+
+
+def learned_with_gaps(X: Floats, y: Floats, *, saves: bool) -> tuple[OKSPCA, StreamRecord]:
+    settings: dict[str, Any] = {"missing": "impute", "missing_indicators": True}
+    model = OKSPCA(2, n_random_features=D, random_state=0, **settings)
+    record = StreamRecord(("r",), "y", ("a", "b"), "impute", evaluation=Evaluation.start(D, 4))
+    for start in range(0, N, BLOCK):
+        some = slice(start, start + BLOCK)
+        known = np.ones(BLOCK, dtype=np.bool_)
+        record = learn(model, record, Block(X[some], y[some], known, np.isnan(X[some])))
+        if saves:
+            model, again = model_from(OKSPCA, model_bytes(model, record))
+            assert again is not None
+            record = again
+    return model, record
+
+
+def test_indicators_of_missing_values_are_inputs_of_every_method() -> None:
+    X, marked, y = gappy()
+    model, record = learned_with_gaps(X, y, saves=False)
+    found = scores(record.evaluation, classes=False)
+    assert found is not None
+    assert model.input_map_.n_inputs == 4
+    # Where gaps are filled with the mean, which is about zero, columns made by hand are the same.
+    expected = evaluated(marked, y)
+    for name in ("inputs", "linear"):
+        score = found.entries[name].score
+        assert score == pytest.approx(expected.entries[name].score, abs=0.01)
+        assert score > 0.9
+    assert found.entries["other"].score == pytest.approx(expected.entries["other"].score, abs=0.05)
+    assert found.entries["other"].score > 0.5
+
+
+def test_indicators_of_missing_values_come_through_a_file() -> None:
+    X, _, y = gappy()
+    whole, resumed = (learned_with_gaps(X, y, saves=saves) for saves in (False, True))
+    assert model_bytes(*whole) == model_bytes(*resumed)
 
 
 def test_a_refused_block_leaves_no_trace_in_the_evaluation() -> None:

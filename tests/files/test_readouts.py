@@ -12,16 +12,14 @@ from sklearn.linear_model import LinearRegression, RidgeCV
 
 from okspca.files.losses import losses_of
 from okspca.files.readouts import (
-    RIDGES,
-    Spectrum,
     Totals,
-    all_columns,
     lda,
     pca,
     pls,
     readout,
-    spectrum_of,
+    regression_of,
 )
+from okspca.files.ridges import RIDGES, Regression
 from okspca.numerics.arrays import Floats
 from okspca.state.evaluations import Side
 
@@ -41,24 +39,25 @@ def rows(seed: int = 0) -> tuple[Floats, Floats, Floats]:
     return X[: N // 2], y[: N // 2], X[N // 2 :]
 
 
-def without_ridge(spectrum: Spectrum) -> Spectrum:
-    return spectrum._replace(ridge=1e-12 * float(spectrum.values.mean()))
+def without_ridge(side: Side) -> Regression:
+    B = np.asarray(np.linalg.solve(side.gram, side.cross), dtype=np.float64)
+    return Regression(1e-12 * float(side.gram.trace()), B)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_numbers_are_read_as_by_scikit_learn(k: int) -> None:
     X, y, new = rows()
     side, totals = sums(X, y[:, np.newaxis], classes=False)
-    spectrum = without_ridge(spectrum_of(side, totals))
+    whole = without_ridge(side)
     reduced = PCA(k).fit(X)
     expected = {
         "all": LinearRegression().fit(X, y).predict(new),
         "pca": LinearRegression().fit(reduced.transform(X), y).predict(reduced.transform(new)),
         "pls": PLSRegression(k, scale=False).fit(X, y).predict(new).ravel(),
     }
-    columns = {"all": all_columns(spectrum), "pca": pca(spectrum, k), "pls": pls(spectrum, k)}
+    columns = {"all": whole.coefficients, "pca": pca(side, k), "pls": pls(side, k)}
     for name, W in columns.items():
-        found = readout(side, W, spectrum.ridge, totals).of(new - side.mean)[:, 0]
+        found = readout(side, W, whole.ridge, totals).of(new - side.mean)[:, 0]
         np.testing.assert_allclose(found, expected[name], atol=1e-6, err_msg=name)
 
 
@@ -67,7 +66,7 @@ def test_classes_are_read_as_by_scikit_learn(k: int) -> None:
     X, y, new = rows(1)
     labels = np.digitize(y, np.quantile(y, [0.2, 0.5, 0.9]))
     side, totals = sums(X, np.eye(4)[labels], classes=True)
-    spectrum = without_ridge(spectrum_of(side, totals))
+    whole = without_ridge(side)
     plain: Any = LinearDiscriminantAnalysis(solver="eigen")
     reducer: Any = LinearDiscriminantAnalysis(solver="eigen", n_components=k).fit(X, labels)
     axes = PCA(k).fit(X)
@@ -77,12 +76,12 @@ def test_classes_are_read_as_by_scikit_learn(k: int) -> None:
         "pca": plain.fit(axes.transform(X), labels).predict_proba(axes.transform(new)),
     }
     columns = {
-        "all": all_columns(spectrum),
-        "lda": lda(side, spectrum, totals, k),
-        "pca": pca(spectrum, k),
+        "all": whole.coefficients,
+        "lda": lda(side, whole, totals, k),
+        "pca": pca(side, k),
     }
     for name, W in columns.items():
-        logs = readout(side, W, spectrum.ridge, totals).of(new - side.mean)
+        logs = readout(side, W, whole.ridge, totals).of(new - side.mean)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(shares, expected[name], atol=1e-4, err_msg=name)
@@ -94,20 +93,20 @@ def test_the_ridge_is_that_of_generalised_cross_validation() -> None:
     X = random.normal(size=(90, 60))
     y = X[:, 0] + 2.0 * random.normal(size=90)
     side, totals = sums(X, y[:, np.newaxis], classes=False)
-    spectrum = spectrum_of(side, totals)
-    unit = float(spectrum.values.mean())
-    left_out = RidgeCV(alphas=[unit * ridge for ridge in RIDGES]).fit(X, y)
-    assert spectrum.ridge == pytest.approx(left_out.alpha_)
-    assert spectrum.ridge > 0.05 * unit
-    found = readout(side, all_columns(spectrum), spectrum.ridge, totals).of(X - side.mean)[:, 0]
+    whole = regression_of(side, totals)
+    unit = float(side.gram.trace()) / 60
+    left_out = RidgeCV(alphas=[unit * each for each in RIDGES]).fit(X, y)
+    assert whole.ridge == pytest.approx(left_out.alpha_)
+    assert whole.ridge > 0.05 * unit
+    found = readout(side, whole.coefficients, whole.ridge, totals).of(X - side.mean)[:, 0]
     np.testing.assert_allclose(found, left_out.predict(X), atol=1e-8)
 
 
 def test_columns_that_do_not_vary_are_read_as_nothing() -> None:
     side, totals = sums(np.ones((50, 3)), RandomState(0).normal(size=(50, 1)), classes=False)
-    spectrum = spectrum_of(side, totals)
-    for W in (all_columns(spectrum), pca(spectrum, 2), pls(spectrum, 2), np.zeros((3, 2))):
-        found = readout(side, W, spectrum.ridge, totals).of(np.zeros((4, 3)))
+    whole = regression_of(side, totals)
+    for W in (whole.coefficients, pca(side, 2), pls(side, 2), np.zeros((3, 2))):
+        found = readout(side, W, whole.ridge, totals).of(np.zeros((4, 3)))
         np.testing.assert_array_equal(found[:, 0], np.full(4, totals.mean[0]))
 
 

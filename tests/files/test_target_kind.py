@@ -62,11 +62,11 @@ def test_quantities_that_are_whole_are_quantities(tmp_path: Path) -> None:
     prices = RandomState(1).permutation(1220).tolist()
     result = run(written(tmp_path / "prices.csv", prices))
     assert result.exit_code == 0, result.output
-    told = "Target 'y': a number (regression), by the first 1,220 rows; use --task classification"
+    told = "Target column 'y': a number (regression), by the first 1,220 rows; use --task"
     assert told in " ".join(result.stdout.split())
     assert OKSPCA.load(tmp_path / "prices.okspca").task_ == "regression"
     result = run(tmp_path / "prices.csv", "--task", "classification")
-    assert "Target 'y'" not in result.stdout
+    assert "Target column 'y'" not in result.stdout
     assert len(OKSPCA.load(tmp_path / "prices.okspca").classes_) == 1220
 
 

@@ -410,11 +410,12 @@ def test_the_verdicts_of_the_default_case() -> None:
         *times("grid", plain.PLAIN, 3.1, 3.2, 3.3),
         *times("grid", plain.ONE_THREAD, 2.0, 2.0, 2.0),
         *times("second process", plain.PLAIN, 2.7, 2.7, 2.7),
+        *times("second process, paper", plain.PLAIN, 2.3, 2.3, 2.3),
         *times("bare imports", plain.PLAIN, 2.0, 2.0, 2.0),
         *times("first answer", plain.PLAIN, 9.0, 9.0, 15.1, digest="b"),
     ]
     made = plain.plain_table(rows)
-    assert [row[-1] for row in made.rows] == ["held", "missed", "missed", "missed"]
+    assert [row[-1] for row in made.rows] == ["held", "missed", "missed", "held", "missed"]
     assert made.rows[0][3] == "1.10 (1.10–90.00)"
     assert "2 DIFFERENT results" in made.note
     assert "the same bits" in plain.plain_table(rows[:-3]).note

@@ -22,6 +22,7 @@ def test_every_row_of_every_class_is_there() -> None:
     (plot,) = embedding_chart(Z, y, "kind", classes=True)
     assert plot["components"] == ["okspca0", "okspca1", "okspca2"]
     assert {series["name"] for series in plot["series"]} == {"a", "<b>", "c"}
+    assert plot["plain_y"]  # heights by class are no values
     for series in plot["series"]:
         np.testing.assert_allclose(series["z"], Z[y == series["name"]].T, rtol=1e-4)
 
@@ -48,6 +49,7 @@ def test_what_is_not_known_is_null() -> None:
 def test_the_spectrum_is_parted_at_the_rank(rank: int) -> None:
     (plot,) = spectrum_chart(np.array([4.0, 2.0, 1.0, 1e-30]), rank)
     assert [len(series["x"]) for series in plot["series"]] == ([1, 2] if rank == 1 else [3])
+    assert plot["whole_x"]
 
 
 def test_inputs_come_in_the_order_of_their_weight() -> None:

@@ -35,3 +35,12 @@ def test_relevance_of_a_model_given_a_data_frame() -> None:
     frame.loc[3, "b"] = np.nan
     filled = model.set_params(missing="impute")
     assert np.isfinite(relevance(filled, frame)).all()
+
+
+def test_an_input_that_never_varies_moves_nothing() -> None:
+    X = RandomState(0).normal(size=(600, 3))
+    X[:, 2] = 5.0
+    model = OKSPCA(1, random_state=0).fit(X, X[:, 1])
+    found = relevance(model, X)[0]
+    assert found[2] == 0.0
+    assert found[1] > 0.1

@@ -16,6 +16,7 @@ from okspca import OKSPCA
 from okspca.cli import app
 from okspca.errors import DataError, RankWarning
 from okspca.report.pictures.embedding import MOST_CLASSES, Drawn, draw_embedding
+from okspca.report.portrait import Portrait
 from okspca.report.second_axis import second_axis
 
 
@@ -141,3 +142,10 @@ def test_commands_draw_what_is_hard_to_draw(target: str, tmp_path: Path) -> None
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.output
     assert len(list(place.glob("*.png"))) == 4
+
+
+def test_singular_values_that_are_rounding_are_not_drawn() -> None:
+    """Indicators of classes are centred, so the last direction is none."""
+    X = RandomState(0).normal(size=(600, 3))
+    model = OKSPCA(2, random_state=0).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    assert len(Portrait(Path("m"), model, None, None, ()).spectrum()) == 2

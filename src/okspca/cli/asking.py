@@ -30,7 +30,7 @@ def opened(path: Path, inputs: list[str], reading: Reading, most: int) -> tuple[
     model, record = load_model(OKSPCA, path)
     asked = import_module("okspca.files.asked_rows")
     if not inputs:
-        return model, asked.no_rows(record)
+        return model, asked.no_rows(model, record)
     return model, asked.rows_for(model, record, inputs, reading, most)
 
 

@@ -21,6 +21,7 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.building import n_input_features
 from okspca.estimators.data import CLASSIFICATION, REGRESSION
 from okspca.estimators.parameters import check_parameters
+from okspca.estimators.preparing import prepared_names
 from okspca.estimators.saving import load_model, save_model
 from okspca.files import fitting, readers
 from okspca.files.columns import (
@@ -84,8 +85,6 @@ class FitRun:
             check_parameters(self.model)
         if str(self.out) == STANDARD:
             _refuse("A model cannot be written to standard output; name a file with --out.")
-        if evaluate and self.model.missing_indicators:
-            _refuse("--evaluate does not know --missing-indicators yet; leave one of them out.")
 
     def check_place(self, inputs: list[str]) -> None:
         """Refuse a place where the model must not or cannot be written, before any work."""
@@ -183,7 +182,8 @@ class FitRun:
         missing = self.model.missing
         fresh = StreamRecord(self.inputs, self.target, names, missing, encodings=encodings)
         if self.evaluate:
-            sizes = n_input_features(self.model), len(input_names(names, encodings))
+            seen = prepared_names(self.model, input_names(names, encodings))
+            sizes = n_input_features(self.model), len(seen)
             fresh = fresh._replace(evaluation=Evaluation.start(*sizes))
         if before is None:
             self._decide(first.column(self.target).slice(0, CATEGORY_ROWS))

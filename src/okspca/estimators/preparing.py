@@ -200,6 +200,12 @@ def new_preparation(model: Any, X: Any = None) -> Preparation | None:
     return Preparation(indicators=indicators, categories=categories)
 
 
+def prepared_names(model: Any, columns: list[str]) -> list[str]:
+    """Names of the inputs that columns of numbers become."""
+    preparation = new_preparation(model)
+    return columns if preparation is None else preparation.names(columns)
+
+
 def preparation_of(model: Any, state: Any) -> Preparation | None:
     """What accompanies a pipeline; where it begins only now, the standardiser knows the means."""
     found: Preparation | None = state.companions.get(PREPARATION)

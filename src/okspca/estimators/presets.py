@@ -88,7 +88,7 @@ def target_in_words(model: Any) -> str:
     --------
     >>> from okspca import OKSPCA
     >>> target_in_words(OKSPCA()), target_in_words(OKSPCA(preset="predictive"))
-    ("the paper's covariance target", 'predictive (whitened, trained frequencies)')
+    ('covariance, as in the paper', 'predictive (whitened, trained frequencies)')
     >>> target_in_words(OKSPCA(objective="whitened"))
     'whitened, drawn frequencies'
     """
@@ -98,7 +98,7 @@ def target_in_words(model: Any) -> str:
         frequencies = DRAWN
     objective = objective_of(model)
     if (objective, frequencies) == ("covariance", DRAWN):
-        return "the paper's covariance target"
+        return "covariance, as in the paper"
     words = f"{objective}, {frequencies} frequencies"
     is_predictive = (objective, frequencies) == ("whitened", TRAINED)
     return f"predictive ({words})" if is_predictive else words

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
+from okspca.estimators.preparing import IMPUTE, prepared_names
 from okspca.files.columns import (
     CATEGORY_ROWS,
     check_present,
@@ -25,20 +26,20 @@ from okspca.state.streams import StreamRecord
 
 
 class AskedRows(NamedTuple):
-    """Rows without gaps.
+    """Rows without gaps, or with gaps that the model fills.
 
     Attributes
     ----------
     names : list of str
-        Names of the inputs.
+        Names of the model's inputs: of the columns of X and of indicators of gaps in them.
     X : ndarray of shape (n, d)
-        Inputs.
+        Columns.
     y : ndarray of shape (n,) or None
         Targets; None where the files have no such column.
     numbers : ndarray of shape (n,)
         Number of each row in the files, from 1 on.
     n_left_out : int
-        Rows in which a value is missing.
+        Rows left out since a value is missing.
     record : StreamRecord
         How columns became inputs.
     """
@@ -65,15 +66,16 @@ def rows_for(
     table = _first_table(inputs, reading, most)
     check_present(record.columns, table.schema.names)
     target = record.target if record.target in table.schema.names else None
-    return _whole_rows(table, record, target)
+    found = _whole_rows(table, record, target, fills=model.missing == IMPUTE)
+    return found._replace(names=prepared_names(model, found.names))
 
 
-def no_rows(record: StreamRecord | None) -> AskedRows:
+def no_rows(model: OKSPCA, record: StreamRecord | None) -> AskedRows:
     """Nothing but the names of the inputs, as far as they are known."""
     known = record or StreamRecord((), "", (), "raise")
     names = input_names(known.columns, known.encodings) if known.columns else []
     nothing = np.zeros((0, len(names))), None, np.zeros(0, dtype=np.intp)
-    return AskedRows(names, *nothing, 0, known)
+    return AskedRows(prepared_names(model, names), *nothing, 0, known)
 
 
 def rows_to_try(
@@ -136,10 +138,12 @@ def _first_table(inputs: list[str], reading: Reading, most: int) -> pa.Table:
     return pa.Table.from_batches(found)
 
 
-def _whole_rows(table: pa.Table, record: StreamRecord, target: str | None) -> AskedRows:
-    """Rows in which nothing is missing."""
+def _whole_rows(
+    table: pa.Table, record: StreamRecord, target: str | None, *, fills: bool = False
+) -> AskedRows:
+    """Rows in which nothing is missing or, where the model ``fills`` gaps, no target."""
     X = inputs_of(table, record.columns, record.encodings)
-    there = np.isfinite(X).all(axis=1)
+    there = (~np.isinf(X) if fills else np.isfinite(X)).all(axis=1)
     y = None
     if target is not None:
         y, known = target_of(table, target)

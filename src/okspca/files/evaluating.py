@@ -30,20 +30,19 @@ from okspca.files.losses import losses_of, tallied
 from okspca.files.readouts import (
     Readout,
     Totals,
-    all_columns,
     constant,
-    fixed_ridge,
     lda,
     pca,
     pls,
     readout,
-    spectrum_of,
+    regression_of,
     standardized,
 )
+from okspca.files.ridges import fixed_ridge
 from okspca.numerics.arrays import Floats
-from okspca.numerics.leading import by_svd
 from okspca.numerics.matrix import gram, product
 from okspca.numerics.spectrum import numerical_rank
+from okspca.numerics.thin_svd import thin_svd
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.answers import embedding_basis
 from okspca.state.evaluations import (
@@ -79,6 +78,7 @@ class Seen(NamedTuple):
 class Predicted(NamedTuple):
     """A block between its test and its training.
 
+    ``X`` holds the rows as the model's inputs: complete, with a column for every indicator.
     ``losses`` holds both losses of each method and row, and is None where nothing was predicted;
     ``inputs`` and ``own`` are None while the model has no features yet.
     """
@@ -120,16 +120,19 @@ def before_learning(model: OKSPCA, evaluation: Evaluation, X: Floats, y: NDArray
 
 
 def after_learning(
-    model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any]
+    model: OKSPCA, before: Evaluation, tested: Predicted, X: Floats, y: NDArray[Any]
 ) -> Evaluation:
-    """Take the block into the sums, after the model has learned it; teach the second model."""
+    """Take the block into the sums, after the model has learned it; teach the second model.
+
+    The second model is given X as the first was, with its gaps: it completes rows itself.
+    """
     other = before.other
-    is_first = model.n_samples_seen_ == len(tested.X)
-    if is_first and tested.X.shape[1] <= MOST_COMPARED:
+    is_first = model.n_samples_seen_ == len(X)
+    if is_first and len(before.inputs.mean):
         other = _second(model, len(before.features.mean))
     if other is not None:
         second = _model_of(other)
-        second.partial_fit(tested.X, y)
+        second.partial_fit(X, y)
         other = other._replace(model=second)
     return taken(model, before._replace(other=other), tested, y)
 
@@ -243,20 +246,19 @@ def more_columns(state: PipelineState) -> Floats:
     scaled = state.moment.scaled()
     if scaled.is_zero or min(scaled.Ct.shape) > MOST_FACTORED:
         return np.zeros((state.input_map.n_features, 0))
-    found = by_svd(scaled.Ct)
+    found = thin_svd(scaled.Ct)
     count = min(numerical_rank(found.sigma), LEVELS[-1])
-    return state.moment.feature_weights(np.ascontiguousarray(found.rows[:count].T))
+    return state.moment.feature_weights(np.ascontiguousarray(found.right[:count].T))
 
 
 def _feature_readouts(side: Side, U: Floats, more: Floats, totals: Totals) -> dict[int, Readout]:
     """Readouts of the embedding, of more and fewer components, of all features, of nothing."""
     found = {CONSTANT: constant(side, totals)}
     if len(side.mean) > MOST_COMPARED:
-        ridge = fixed_ridge(side)
+        ridge = fixed_ridge(side.gram)
     else:
-        spectrum = spectrum_of(side, totals)
-        ridge = spectrum.ridge
-        found[FEATURES] = readout(side, all_columns(spectrum), ridge, totals)
+        ridge, whole = regression_of(side, totals)
+        found[FEATURES] = readout(side, whole, ridge, totals)
     found[EMBEDDING] = readout(side, U, ridge, totals)
     if more.shape[1]:
         for place, level in enumerate(LEVELS):
@@ -267,16 +269,16 @@ def _feature_readouts(side: Side, U: Floats, more: Floats, totals: Totals) -> di
 def _of_components(side: Side, U: Floats, totals: Totals) -> Readout:
     """Readout of an embedding alone."""
     is_wide = len(side.mean) > MOST_COMPARED
-    ridge = fixed_ridge(side) if is_wide else spectrum_of(side, totals).ridge
+    ridge = fixed_ridge(side.gram) if is_wide else regression_of(side, totals).ridge
     return readout(side, U, ridge, totals)
 
 
 def _input_readouts(side: Side, totals: Totals, k: int) -> dict[int, Readout]:
     """Readouts of the inputs and of their classical reductions."""
-    spectrum = spectrum_of(side, totals)
-    linear = lda(side, spectrum, totals, k) if totals.classes else pls(spectrum, k)
-    columns = {INPUTS: all_columns(spectrum), PCA: pca(spectrum, k), LINEAR: linear}
-    return {method: readout(side, W, spectrum.ridge, totals) for method, W in columns.items()}
+    whole = regression_of(side, totals)
+    linear = lda(side, whole, totals, k) if totals.classes else pls(side, k)
+    columns = {INPUTS: whole.coefficients, PCA: pca(side, k), LINEAR: linear}
+    return {method: readout(side, W, whole.ridge, totals) for method, W in columns.items()}
 
 
 def _columns_of(labels: OneHotMap, y: NDArray[Any]) -> NDArray[np.intp]:

@@ -41,7 +41,7 @@ OPTIONS: dict[str, Option] = {
         "--preset",
         WORD,
         "predictive",
-        "predictive (whitened, trained features) or paper (the paper's target).",
+        "predictive (whitened, trained features) or paper (the paper's objective).",
     ),
     "n_components": Option("--components", COUNT, 2, "Columns of the embedding.", least=1),
     "task": Option("--task", WORD, "auto", "auto, classification or regression."),

@@ -185,10 +185,12 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
     adopt_missing(model, record)
     if not block.is_whole:
         kept = _kept(model, record, block)
-        X, y = _completed(model, block, kept)
+        X, y = np.ascontiguousarray(X[kept]), y[kept]
     evaluation, before = record.evaluation, _n_imputed(model)
     if kept.any():
-        tested = None if evaluation is None else before_learning(model, evaluation, X, y)
+        tested = None
+        if evaluation is not None:
+            tested = before_learning(model, evaluation, _completed(model, X), y)
         try:
             model.partial_fit(block.X, block.y)
         except DataError as failure:
@@ -197,7 +199,7 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
             message = f"{block.place(0)}{until}: {failure}"
             raise DataError(message) from failure
         if evaluation is not None and tested is not None:
-            evaluation = after_learning(model, evaluation, tested, y)
+            evaluation = after_learning(model, evaluation, tested, X, y)
     return record._replace(
         rows_read=record.rows_read + n,
         rows_skipped=record.rows_skipped + n - int(kept.sum()),
@@ -329,11 +331,11 @@ def _kept(model: OKSPCA, record: StreamRecord, block: Block) -> NDArray[np.bool_
     return np.asarray(block.known & ~missing.any(axis=1))
 
 
-def _completed(model: OKSPCA, block: Block, kept: NDArray[np.bool_]) -> tuple[Floats, NDArray[Any]]:
+def _completed(model: OKSPCA, X: Floats) -> Floats:
     """The rows that are learned, for the probes: as the model would complete them now."""
-    X = np.ascontiguousarray(block.X[kept])
     is_ready = model.learned is not None and model.learned.pipeline is not None
-    return model.complete_rows(X) if len(X) and is_ready else X, block.y[kept]
+    is_plain = model.missing != IMPUTE or not (model.missing_indicators or np.isnan(X).any())
+    return X if is_plain or not is_ready else model.complete_rows(X)
 
 
 def _n_imputed(model: OKSPCA) -> int:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION, check_labels
+from okspca.estimators.preparing import IMPUTE
 from okspca.features import OneHotMap
 from okspca.files.columns import check_present, kinds_of
 from okspca.files.comparison import Scores, scores
@@ -33,12 +34,12 @@ class HeldOut(NamedTuple):
 def score_held_out(
     model: OKSPCA, record: StreamRecord, inputs: list[str], reading: Reading
 ) -> HeldOut:
-    """Score the rows of files; those with gaps or with unknown classes are left out."""
+    """Score the rows of files, without those of unknown classes or with gaps that stay."""
     classes = model.task_ == CLASSIFICATION
     kinds = {**kinds_of(record), record.target: LABEL if classes else NUMBER}
     columns = frozenset([*record.columns, record.target])
     reading = reading._replace(kinds={**kinds, **reading.kinds}, columns=columns)
-    evaluation = Evaluation.start(model.input_map_.n_features, model.n_features_in_)
+    evaluation = Evaluation.start(model.input_map_.n_features, model.input_map_.n_inputs)
     rows = used = 0
     found = rows_of(expanded(inputs), reading)
     for table in blocks((_checked(batch, record) for batch in found), 0):
@@ -64,12 +65,14 @@ def _checked(batch: pa.RecordBatch, record: StreamRecord) -> pa.RecordBatch:
 
 
 def _usable(model: OKSPCA, block: Block) -> Block:
-    """The rows without gaps, whose class the model knows."""
-    kept = block.known & np.isfinite(block.X).all(axis=1)
+    """The rows without gaps, or completed as the model does, whose class the model knows."""
+    fits = ~np.isinf(block.X) if model.missing == IMPUTE else np.isfinite(block.X)
+    kept = block.known & fits.all(axis=1)
     X, y = np.ascontiguousarray(block.X[kept]), block.y[kept]
     labels = model.target_map_
     if isinstance(labels, OneHotMap) and len(y):
         values = check_labels(y, len(y)).values
         known = np.array([labels.column_of(value) is not None for value in values])
         X, y = np.ascontiguousarray(X[known]), y[known]
+    X = model.complete_rows(X) if len(X) and model.missing == IMPUTE else X
     return Block(X, y, np.ones(len(y), dtype=np.bool_), None)

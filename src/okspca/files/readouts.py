@@ -7,8 +7,9 @@ reduction to the columns of some W is read by the same ridge regression, restric
 
 and for classes by the linear discriminants of :mod:`okspca.numerics.discriminants` with the same
 penalty.  λ is chosen by generalised cross-validation of the regression on all columns, from the
-rows seen so far.  A response is predicted at most ``MOST_SPREADS`` standard deviations from its
-mean so far: one row with a wild input would decide everything otherwise.  The reductions are
+rows seen so far (:mod:`okspca.files.ridges`).  A response is predicted at most ``MOST_SPREADS``
+standard deviations from its mean so far: one row with a wild input would decide everything
+otherwise.  The reductions are
 
 * all columns: W = (G + λ I)⁻¹ H, whose span gives the same as all of them;
 * PCA: the leading eigenvectors of G;
@@ -21,18 +22,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
+from okspca.files.ridges import Regression, regression
 from okspca.numerics.arrays import Floats
 from okspca.numerics.discriminants import discriminants
 from okspca.numerics.matrix import product
 from okspca.state.evaluations import Side
 
-#: Ridges to choose from, relative to the mean of the diagonal of G, and the one without a choice.
-RIDGES = tuple(float(10.0**power) for power in range(-6, 2))
-FIXED_RIDGE = 1e-4
 #: How far from the mean a response is predicted, in standard deviations.
 MOST_SPREADS = 5.0
-#: The least share of the rows that must be left as degrees of freedom.
-LEAST_FREE = 0.02
 #: A column that varies by less than this multiple of its mean is constant.
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 #: Directions whose squared length, among unit ones, is below this are none of their own.
@@ -64,15 +61,6 @@ class Readout(NamedTuple):
         return np.asarray(found + self.offsets)
 
 
-class Spectrum(NamedTuple):
-    """Eigenvalues of G, largest first, eigenvectors as columns, H in these, and the ridge λ."""
-
-    values: Floats
-    vectors: Floats
-    cross: Floats
-    ridge: float
-
-
 def constant(side: Side, totals: Totals) -> Readout:
     """Predict the mean, or the shares of the classes."""
     offsets = np.log(np.maximum(totals.mean, np.finfo(np.float64).tiny))
@@ -92,17 +80,9 @@ def standardized(side: Side, rows: int) -> tuple[Side, Floats]:
     return Side(np.zeros_like(side.mean), gram, side.cross * units[:, np.newaxis]), units
 
 
-def spectrum_of(side: Side, totals: Totals) -> Spectrum:
-    """Factor the products of the columns and choose the ridge."""
-    values, vectors = eigh(side.gram, driver="evd")
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    cross = product(vectors.T, side.cross)
-    return Spectrum(values, vectors, cross, _chosen_ridge(values, cross, totals))
-
-
-def fixed_ridge(side: Side) -> float:
-    """The ridge where G is too wide to be factored."""
-    return FIXED_RIDGE * float(side.gram.trace()) / max(len(side.mean), 1)
+def regression_of(side: Side, totals: Totals) -> Regression:
+    """The regression on all columns; its coefficients are directions whose readout is the same."""
+    return regression(side.gram, side.cross, float(totals.square.sum()), totals.rows)
 
 
 def readout(side: Side, W: Floats, ridge: float, totals: Totals) -> Readout:
@@ -120,43 +100,41 @@ def readout(side: Side, W: Floats, ridge: float, totals: Totals) -> Readout:
     return Readout(product(W, weights), offsets)
 
 
-def all_columns(spectrum: Spectrum) -> Floats:
-    """Directions whose readout is that of all columns."""
-    scale = spectrum.values + spectrum.ridge
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
-    return product(spectrum.vectors, inverse[:, np.newaxis] * spectrum.cross)
-
-
-def pca(spectrum: Spectrum, k: int) -> Floats:
+def pca(side: Side, k: int) -> Floats:
     """Directions of largest variance."""
-    return spectrum.vectors[:, :k]
+    D = len(side.gram)
+    vectors = eigh(side.gram, subset_by_index=(max(D - k, 0), D - 1))[1]
+    return np.asarray(vectors[:, ::-1])
 
 
-def lda(side: Side, spectrum: Spectrum, totals: Totals, k: int) -> Floats:
-    """Directions along which classes differ most, relative to the variance."""
-    W = _uncorrelated(side, all_columns(spectrum), spectrum.ridge, totals.rows)
+def lda(side: Side, whole: Regression, totals: Totals, k: int) -> Floats:
+    """Directions along which classes differ most, relative to the variance.
+
+    They are among those of the regression on all columns.
+    """
+    W = _uncorrelated(side, whole.coefficients, whole.ridge, totals.rows)
     distances = (product(W.T, side.cross) / (totals.rows * totals.mean)).T
     between = product((distances * totals.mean[:, np.newaxis]).T, distances)
     return product(W, eigh(between)[1][:, ::-1][:, :k])
 
 
-def pls(spectrum: Spectrum, k: int) -> Floats:
+def pls(side: Side, k: int) -> Floats:
     """Orthonormal columns that span H, G H, ... for one target."""
-    found: list[Floats] = []
-    # In units of the largest eigenvalue, so that no power overflows.
-    values = spectrum.values / max(float(spectrum.values[:1].sum()), np.finfo(np.float64).tiny)
-    direction = spectrum.cross[:, 0]
-    for _ in range(min(k, len(values))):
+    D = len(side.gram)
+    found = np.zeros((D, 0))
+    # In units of the trace, so that no power overflows.
+    G = side.gram / max(float(side.gram.trace()), np.finfo(np.float64).tiny)
+    direction = side.cross[:, :1]
+    for _ in range(min(k, D)):
         before = np.linalg.norm(direction)
         for _ in range(2):
-            direction = direction - sum((q * (q @ direction) for q in found), np.zeros(len(values)))
+            direction = direction - product(found, product(found.T, direction))
         length = np.linalg.norm(direction)
         if length <= np.sqrt(DEPENDENT) * before or length == 0.0:
             break
-        found.append(direction / length)
-        direction = values * found[-1]
-    columns = np.array(found).T if found else np.zeros((len(values), 0))
-    return product(spectrum.vectors, columns)
+        found = np.hstack([found, direction / length])
+        direction = product(G, found[:, -1:])
+    return found
 
 
 def _uncorrelated(side: Side, W: Floats, ridge: float, rows: int) -> Floats:
@@ -170,19 +148,3 @@ def _uncorrelated(side: Side, W: Floats, ridge: float, rows: int) -> Floats:
     values, vectors = eigh(products[np.ix_(there, there)] / np.outer(size, size))
     own = values > DEPENDENT * values[-1]
     return product(W / size, vectors[:, own] / np.sqrt(values[own]))
-
-
-def _chosen_ridge(values: Floats, cross: Floats, totals: Totals) -> float:
-    """The ridge with the least error by generalised cross-validation, the larger one if equal."""
-    unit = float(values.mean()) if len(values) else 0.0
-    if unit <= 0.0:
-        return 0.0
-    explained, total = (cross**2).sum(axis=1), float(totals.square.sum())
-    errors = []
-    for ridge in (unit * factor for factor in RIDGES):
-        shrunk = values + ridge
-        left = total - float((explained * (values + 2.0 * ridge) / shrunk**2).sum())
-        free = 1.0 - (1.0 + float((values / shrunk).sum())) / totals.rows
-        error = max(left, 0.0) / free**2 if free > LEAST_FREE else np.inf
-        errors.append((error, -ridge))
-    return -min(errors)[1]

@@ -11,6 +11,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from okspca.errors import DataError
+from okspca.estimators.preparing import IMPUTE
 from okspca.files.columns import check_present, input_names, inputs_of, kinds_of
 from okspca.files.fitting import target_of
 from okspca.files.readers import expanded, rows_of
@@ -23,16 +24,19 @@ MOST_VALUES = 5_000_000
 
 
 class Sample(NamedTuple):
-    """The first rows of the inputs: all of them for the profile, those that are whole to draw."""
+    """The first rows of the inputs: all for the profile, those that can be embedded to draw."""
 
     names: list[str]
     X: Floats
     y: NDArray[Any]
     known: NDArray[np.bool_]
+    #: Whether the model fills gaps, so that rows with gaps can be drawn too.
+    fills: bool = False
 
     def drawn(self, most: int) -> tuple[Floats, NDArray[Any]]:
-        """At most so many rows without gaps, chosen at random but always the same ones."""
-        whole = np.flatnonzero(self.known & np.isfinite(self.X).all(axis=1))
+        """At most so many rows to draw, chosen at random but always the same ones."""
+        fits = ~np.isinf(self.X) if self.fills else np.isfinite(self.X)
+        whole = np.flatnonzero(self.known & fits.all(axis=1))
         if len(whole) > most:
             whole = np.sort(RandomState(0).choice(whole, most, replace=False))
         return self.X[whole], self.y[whole]
@@ -73,7 +77,7 @@ def read_sample(
         message = f"{inputs[0]} holds no rows."
         raise DataError(message)
     X, y, known = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Sample(names, X, y, known)
+    return Sample(names, X, y, known, record.missing == IMPUTE)
 
 
 def usable_inputs(record: StreamRecord) -> list[str]:

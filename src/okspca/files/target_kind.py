@@ -31,7 +31,7 @@ def decided(column: pa.ChunkedArray, name: str) -> Decision | None:
     >>> decided(pa.chunked_array([[1.5, 2.0]]), "price").task
     'regression'
     >>> print(decided(pa.chunked_array([[3, 1, 3, 1]]), "speed").told)
-    Target 'speed': 2 labels (classification), since the first 4 rows hold so few whole numbers; ...
+    Target column 'speed': 2 labels (classification), since the first 4 rows hold so few ...
     """
     kind = column.type
     rows = f"the first {len(column):,} row{'s' * (len(column) != 1)}"
@@ -41,13 +41,13 @@ def decided(column: pa.ChunkedArray, name: str) -> Decision | None:
         if look_like_labels(values):
             why = f"{len(np.unique(values))} labels (classification), since {rows} hold so few"
             told = f"{why} whole numbers; use --task regression if they are quantities"
-            return Decision(CLASSIFICATION, f"Target {name!r}: {told}.")
+            return Decision(CLASSIFICATION, f"Target column {name!r}: {told}.")
         told = f"a number (regression), by {rows}; use --task classification if these are labels"
-        return Decision(REGRESSION, f"Target {name!r}: {told}.")
+        return Decision(REGRESSION, f"Target column {name!r}: {told}.")
     if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_boolean(kind):
         found = len(column.drop_null().unique())
         told = f"{found} label{'s' * (found != 1)} (classification) in {rows}"
-        return Decision(CLASSIFICATION, f"Target {name!r}: {told}.")
+        return Decision(CLASSIFICATION, f"Target column {name!r}: {told}.")
     return None
 
 

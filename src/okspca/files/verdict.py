@@ -24,7 +24,7 @@ NOT_EVALUATED = (
     "okspca report --held-out."
 )
 NOT_SCORED = "Whether this reduction helps is not known yet: no row was scored so far."
-PAPER, PREDICTIVE = "the paper's target", "the whitened target"
+PAPER, PREDICTIVE = "the paper's objective", "the whitened objective"
 
 
 class Setting(NamedTuple):
@@ -35,7 +35,8 @@ class Setting(NamedTuple):
     target : str
         What the target is called.
     k, n_inputs, most : int
-        Components asked for, inputs, and components that the target has at most.
+        Components asked for, inputs with indicators of missing values, and components that the
+        target has at most.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class Setting(NamedTuple):
 def setting_of(model: OKSPCA, target: str) -> Setting:
     """What a verdict on a model needs to know."""
     most = model.ready().read(lambda state: more_columns(state).shape[1])
-    return Setting(target, int(model.n_components), model.n_features_in_, max(most, 1))
+    return Setting(target, int(model.n_components), model.input_map_.n_inputs, max(most, 1))
 
 
 def verdict(found: Scores | None, model: OKSPCA, target: str) -> str:
@@ -71,8 +72,8 @@ def in_words(found: Scores, setting: Setting) -> str:
 
 
 def other_words(found: Scores | None, model: OKSPCA) -> str:
-    """Say which target was used and what the other scores."""
-    used = f"Target used: {target_in_words(model)}."
+    """Say which objective was used and what the other scores."""
+    used = f"Objective: {target_in_words(model)}."
     other = None if found is None else found.entries.get("other")
     if found is None or other is None:
         return used
@@ -95,7 +96,7 @@ def method_names(found: Scores, setting: Setting) -> dict[str, str]:
         "linear": f"{linear} with {setting.components}",
         "pca": f"PCA with {setting.components}",
         "constant": guess if found.measure == ACCURACY else "the mean so far",
-        "other": "the other target, same number of components",
+        "other": "the other objective, same number of components",
         "features": "all random features of this model",
     }
 
@@ -105,11 +106,11 @@ def left_out(found: Scores) -> str:
     told = []
     if "inputs" not in found.entries:
         told.append(
-            "All inputs, PCA, LDA or PLS and the other target were left out: they are compared up "
-            "to 1,024 input columns."
+            "All inputs, PCA, LDA or PLS and the other objective were left out: they are compared "
+            "up to 1,024 input columns."
         )
     elif "other" not in found.entries:
-        told.append("The other target was left out: these settings do not allow it.")
+        told.append("The other objective was left out: these settings do not allow it.")
     if "features" not in found.entries:
         told.append("All features together were left out: they are compared up to 1,024.")
     return " ".join(told)
@@ -187,7 +188,7 @@ def _enough(found: Scores, setting: Setting) -> str:
     whole = found.entries.get("features")
     if whole is not None and whole.score - found.embedding >= gain + MUCH:
         return (
-            f"More components of this target would add {_points(gain)}, though all random "
+            f"More components of this objective would add {_points(gain)}, though all random "
             f"features together reach {_amount(found, whole.score)}."
         )
     for k, entry in found.levels.items():

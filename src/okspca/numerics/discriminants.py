@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import product
-from okspca.numerics.triangular import inverse
+from okspca.numerics.whitening import freedom
 
 #: What is added to the variances within classes, relative to their mean.
 WITHIN_RIDGE = 1e-6
@@ -66,10 +66,7 @@ def left_out_inflation(R: Floats, ridge: float, n_rows: float) -> float:
     >>> round(left_out_inflation(np.eye(2) * np.sqrt(2.0), ridge=1.0, n_rows=8.0), 3)
     1.778
     """
-    n_features = len(R)
-    # trace S (S + l I)^-1 = D - l trace (S + l I)^-1, and one for the mean.
-    freedom = 1.0 + n_features - ridge * float((inverse(R) ** 2).sum())
-    return max(1.0 - freedom / n_rows, _LEAST_LEFT) ** -2
+    return max(1.0 - freedom(R, ridge) / n_rows, _LEAST_LEFT) ** -2
 
 
 def log_odds(values: Floats) -> Floats:

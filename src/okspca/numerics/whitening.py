@@ -26,7 +26,13 @@ from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import mirror, product
 from okspca.numerics.thin_svd import thin_svd
-from okspca.numerics.triangular import cholesky, factor_in_place, solve_columns, solve_rows
+from okspca.numerics.triangular import (
+    cholesky,
+    factor_in_place,
+    inverse,
+    solve_columns,
+    solve_rows,
+)
 
 #: Below this multiple of the mean variance, rounding could make the sum indefinite.
 SMALLEST_RIDGE = 1e-10
@@ -151,6 +157,18 @@ def whitened_rows(R: Floats, Ct: Floats) -> Floats:
 def unwhitened(R: Floats, V: Floats) -> Floats:
     """Columns ``R^-1 V``: directions of whitened coordinates as weights of the features."""
     return solve_columns(R, V)
+
+
+def freedom(R: Floats, ridge: float) -> float:
+    """Degrees of freedom of a ridge regression, the mean included, from its factor.
+
+    Examples
+    --------
+    >>> round(freedom(np.eye(2) * np.sqrt(2.0), ridge=1.0), 9)
+    2.0
+    """
+    # trace S (S + l I)^-1 = D - l trace (S + l I)^-1, and one for the mean.
+    return 1.0 + len(R) - ridge * float((inverse(R) ** 2).sum())
 
 
 def ridge_coefficients(R: Floats, Ct: Floats) -> Floats:

@@ -32,6 +32,8 @@ def embedding_chart(Z: Floats, y: NDArray[Any], target: str, *, classes: bool) -
     plot["components"] = [component_names(j + 1)[-1] for j in there]
     plot["y_label"] = printable(target)
     if classes:
+        # With one component classes lie one above the other, and heights are no values.
+        plot["plain_y"] = True
         plot["series"] = _class_series(Z[:, there], y)
         return [plot]
     numbers = y.astype(np.float64)
@@ -58,7 +60,7 @@ def levels_chart(found: Scores, k: int, most: int) -> list[Plot]:
         found.measure,
     )
     plot["log_x"] = True
-    plot["series"] = [_line(0, "this target", numbers, [kept[n] for n in numbers])]
+    plot["series"] = [_line(0, "this objective", numbers, [kept[n] for n in numbers])]
     ends = [numbers[0], numbers[-1]]
     for name, words in (("inputs", "all inputs"), ("constant", "constant")):
         if name in found.entries:
@@ -94,7 +96,8 @@ def spectrum_chart(values: Floats, rank: int) -> list[Plot]:
     there = values[values > np.finfo(np.float64).eps * values.max(initial=0.0)][:MOST_VALUES]
     if not rank or len(there) < 2:
         return []
-    plot = _plot("lines", "Singular values", "number", "singular value") | {"log_y": True}
+    plot = _plot("lines", "Singular values", "number", "singular value")
+    plot |= {"log_y": True, "whole_x": True}
     numbers = np.arange(1, len(there) + 1)
     plot["series"] = [_line(0, "delivered", numbers[:rank], there[:rank])]
     if len(there) > rank:

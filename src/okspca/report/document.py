@@ -38,13 +38,13 @@ NO_ROWS = (
     "okspca report model.okspca rows.csv."
 )
 ABOUT_EXACTNESS = (
-    "This section is not about usefulness. It says how exactly the stated target was solved (a "
-    "proof about arithmetic: a useless target can be solved exactly too) and, where that was asked "
+    "This section is not about usefulness. It says how exactly the stated objective was solved (a "
+    "proof about arithmetic: a useless one can be solved exactly too) and, where that was asked "
     "for, how far other rows of the same kind would move the answer (an estimate)."
 )
 CAPTIONS = {
     "levels": (
-        "How well more or fewer components of the same target predict, each time by the same "
+        "How well more or fewer components of the same objective predict, each time by the same "
         "linear readout."
     ),
     "embedding": "Rows in the coordinates of the embedding. The model may have learned these rows.",
@@ -132,9 +132,12 @@ def _model_words(portrait: Portrait) -> str:
     model = portrait.model
     classes = len(model.classes_) if portrait.classes else 0
     target = f"one of {classes} classes" if classes else "a number"
-    rank = model.basis().rank
+    rank, columns = model.basis().rank, f"{model.n_features_in_:,} inputs"
+    n_inputs = model.input_map_.n_inputs
+    if n_inputs != model.n_features_in_:
+        columns += f", each with another that tells where it was missing ({n_inputs:,} in all)"
     return (
-        f"The model has learned {model.n_samples_seen_:,} rows of {model.n_features_in_:,} inputs; "
+        f"The model has learned {model.n_samples_seen_:,} rows of {columns}; "
         f"its target, {portrait.target!r}, is {target}. It delivers {rank} supervised "
         f"component{'s' * (rank != 1)} of {model.n_components} asked for."
     )
@@ -147,7 +150,9 @@ def _comparison(found: Scores, portrait: Portrait, setting: Setting) -> Table:
         gap, own = entry.above_embedding, name == "embedding"
         apart = "–" if own else f"{gap.size:+.3f} ± {2.0 * gap.error:.3f}"
         balanced = () if entry.balanced is None else (f"{entry.balanced:.3f}",)
-        rows.append((names[name], f"{entry.score:.3f}", *balanced, apart))
+        # Rounded first, so that nothing is written as a negative zero.
+        score = f"{round(entry.score, 3) + 0.0:.3f}"
+        rows.append((names[name], score, *balanced, apart))
     more = ("mean over classes",) if portrait.classes else ()
     header = ("predicted from", found.measure, *more, "beside this model")
     how = ", predicted before they were learned"
@@ -256,7 +261,9 @@ def fit_command(portrait: Portrait) -> str:
     for name, option in OPTIONS.items():
         value = portrait.model.get_params()[name]
         words += words_of(name, value) if value != option.default else []
-    words += ["--missing", record.missing] if record.missing != "raise" else []
+    # In files of earlier versions only the record knows.
+    told = ("raise", portrait.model.missing)
+    words += ["--missing", record.missing] if record.missing not in told else []
     caps = [len(e.categories) for e in record.encodings if e.kind == ONE_HOT]
     words += ["--one-hot", str(max(caps))] if caps else []
     words += ["--dates"] if any(e.kind == DATE for e in record.encodings) else []

@@ -6,6 +6,7 @@ of its standard deviations the component moves when the input moves by one of it
 are in :mod:`okspca.features.attribution`.
 """
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from okspca.estimators import OKSPCA
@@ -26,4 +27,6 @@ def relevance(model: OKSPCA, X: ArrayLike) -> Floats:
     >>> int(relevance(model, X)[0].argmax())
     1
     """
-    return model.explain(X).steepness
+    # What never varies moves nothing, however steep the component is in its direction.
+    varies = np.ptp(model.complete_rows(X), axis=0) > 0.0
+    return model.explain(X).steepness * varies

@@ -14,6 +14,10 @@
     return String(Number(value.toPrecision(4)));
   };
 
+  // Both ends are kept: names of one column often begin alike.
+  const shortened = (name, most) => name.length <= most ? name :
+    `${name.slice(0, most / 2)}\u2026${name.slice(1 - most / 2)}`;
+
   const element = (tag, parent, text, name) => {
     const made = document.createElement(tag);
     if (text !== undefined) made.textContent = text;
@@ -201,7 +205,7 @@
       this.width = width;
       if (!width) return;
       const rows = bars ? this.data.names.length : 0;
-      const height = bars ? 40 + rows * 22 : 
+      const height = bars ? 54 + rows * 22 : 
         Math.max(260, this.data.kind === "lines" ? Math.min(0.5 * width, 360) : Math.min(0.66 * width, 520));
       const ratio = window.devicePixelRatio || 1;
       this.canvas.width = width * ratio; this.canvas.height = height * ratio;
@@ -224,19 +228,20 @@
       pen.strokeStyle = GRID; pen.fillStyle = QUIET; pen.lineWidth = 1;
       pen.textAlign = "center"; pen.textBaseline = "top";
       for (const value of this.across.ticks(Math.max(4, width / 110))) {
-        const x = this.across.at(value);
+        if (this.data.whole_x && !Number.isInteger(value)) continue;
+        const x = this.across.at(value), half = pen.measureText(shown(value)).width / 2;
         pen.beginPath(); pen.moveTo(x, TOP); pen.lineTo(x, height - BOTTOM); pen.stroke();
-        pen.fillText(shown(value), x, height - BOTTOM + 5);
+        pen.fillText(shown(value), Math.min(x, width - half), height - BOTTOM + 5);
       }
       pen.fillText(this.data.components ? this.data.components[this.pair[0]] : this.data.x_label,
         (LEFT + width - RIGHT) / 2, height - 16);
       pen.textAlign = "right"; pen.textBaseline = "middle";
-      for (const value of this.up.ticks(6)) {
+      const several = this.data.components && this.data.components.length > 1;
+      for (const value of this.data.plain_y && !several ? [] : this.up.ticks(6)) {
         const y = this.up.at(value);
         pen.beginPath(); pen.moveTo(LEFT, y); pen.lineTo(width - RIGHT, y); pen.stroke();
         pen.fillText(shown(value), LEFT - 6, y);
       }
-      const several = this.data.components && this.data.components.length > 1;
       pen.save(); pen.translate(11, (TOP + height - BOTTOM) / 2); pen.rotate(-Math.PI / 2);
       pen.textAlign = "center";
       pen.fillText(several ? this.data.components[this.pair[1]] : this.data.y_label, 0, 0);
@@ -263,12 +268,18 @@
     }
 
     drawBars(pen, width, height) {
-      const left = Math.min(150, 0.36 * width), shownSeries = this.data.series.filter((_, i) => !this.hidden.has(i));
+      const left = Math.min(190, 0.4 * width), shownSeries = this.data.series.filter((_, i) => !this.hidden.has(i));
       const most = Math.max(...shownSeries.flatMap(series => series.x), 1e-300);
+      const scale = new Scale(0, most).place(left, width - 16), foot = 8 + this.data.names.length * 22;
+      pen.strokeStyle = GRID; pen.fillStyle = QUIET; pen.textAlign = "center"; pen.textBaseline = "top";
+      for (const value of scale.ticks(4)) {
+        pen.beginPath(); pen.moveTo(scale.at(value), 4); pen.lineTo(scale.at(value), foot); pen.stroke();
+        pen.fillText(shown(value), scale.at(value), foot + 2);
+      }
       this.data.names.forEach((name, row) => {
         const top = 8 + row * 22, thick = 16 / Math.max(shownSeries.length, 1);
         pen.fillStyle = QUIET; pen.textAlign = "right"; pen.textBaseline = "middle";
-        pen.fillText(name.length > 22 ? `${name.slice(0, 20)}\u2026` : name, left - 8, top + 8, left - 10);
+        pen.fillText(shortened(name, 28), left - 8, top + 8, left - 10);
         shownSeries.forEach((series, i) => {
           const long = series.x[row] / most * (width - left - 16);
           pen.fillStyle = series.colour;

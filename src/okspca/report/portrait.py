@@ -11,6 +11,7 @@ from okspca.diagnostics.stability import Stability
 from okspca.errors import DataError, NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
+from okspca.estimators.preparing import prepared_names
 from okspca.estimators.saving import load_model
 from okspca.files.comparison import Scores, scores
 from okspca.files.held_out import HeldOut, score_held_out
@@ -34,6 +35,8 @@ from okspca.report.second_axis import second_axis
 from okspca.state.streams import StreamRecord
 
 DRAWN_ROWS, RELEVANCE_ROWS = 3000, 2000
+#: Singular values below this share of the largest are rounding.
+ROUNDING = 1e-12
 
 
 class Portrait(NamedTuple):
@@ -107,9 +110,12 @@ def open_portrait(
 
 
 def _spectrum(state: PipelineState) -> Floats:
-    """Singular values of C̄."""
+    """Singular values of C̄, without those that are rounding of the largest."""
     scaled = state.moment.scaled()
-    return np.zeros(0) if scaled.is_zero else by_svd(scaled.Ct).sigma * scaled.scale
+    if scaled.is_zero:
+        return np.zeros(0)
+    sigma = by_svd(scaled.Ct).sigma
+    return sigma[sigma > ROUNDING * sigma[0]] * scaled.scale
 
 
 def _embedding(portrait: Portrait) -> Figure | None:
@@ -145,7 +151,8 @@ def _relevance(portrait: Portrait) -> Figure | None:
     if portrait.sample is None:
         return None
     X, _ = portrait.sample.drawn(RELEVANCE_ROWS)
-    return draw_relevance(relevance(portrait.model, X), portrait.sample.names) if len(X) else None
+    names = prepared_names(portrait.model, portrait.sample.names)
+    return draw_relevance(relevance(portrait.model, X), names) if len(X) else None
 
 
 #: Every picture by its name; None where it needs what is not there.
@@ -173,5 +180,6 @@ def charts(portrait: Portrait) -> dict[str, list[Plot]]:
             Z = np.asarray(model.transform(X))
             told["embedding"] = embedding_chart(Z, y, portrait.target, classes=portrait.classes)
             some = sample.drawn(RELEVANCE_ROWS)[0]
-            told["relevance"] = relevance_chart(relevance(model, some), sample.names)
+            names = prepared_names(model, sample.names)
+            told["relevance"] = relevance_chart(relevance(model, some), names)
     return told

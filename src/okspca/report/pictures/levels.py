@@ -1,4 +1,4 @@
-"""How well more or fewer components of the same target predict."""
+"""How well more or fewer components of the same objective predict."""
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -25,7 +25,7 @@ def draw_levels(found: Scores, k: int, most: int) -> Figure:
     numbers = sorted(kept)
     figure = Figure(figsize=(7.5, 3.8), layout="constrained")
     axes = figure.subplots()
-    axes.plot(numbers, [kept[n] for n in numbers], "o-", color=OURS, lw=1.5, label="this target")
+    axes.plot(numbers, [kept[n] for n in numbers], "o-", color=OURS, lw=1.5, label="this objective")
     axes.plot([k], [found.embedding], "o", ms=11, mfc="none", color=OURS, label=f"this model: {k}")
     for name, words, colour in (("inputs", "all inputs", OTHER), ("constant", "constant", QUIET)):
         if name in found.entries:
