@@ -171,6 +171,28 @@ def test_predictors_shard_as_well() -> None:
     np.testing.assert_allclose(merged.predict(X), alone.fit(X, y).predict(X), atol=1e-9)
 
 
+@pytest.mark.parametrize("labels", [False, True])
+@pytest.mark.parametrize("frequencies", ["auto", "scaled", "trained"])
+def test_frequencies_are_learned_once_for_all_shards(frequencies: str, labels: bool) -> None:
+    """On the driver, from first rows; then shards add up to one run with the same map."""
+    X = np.random.RandomState(0).uniform(-2.0, 2.0, size=(900, 4))
+    y: Any = X[:, 0] * X[:, 1]
+    y = np.array(["low", "high"])[(y > 0.0).astype(int)] if labels else y
+    settings: dict[str, Any] = {"preset": "predictive", "n_random_features": 24, "ridge": 0.01}
+    model = OKSPCA(1, frequencies=frequencies, random_state=0, **settings)
+    shards: list[Blocks] = [[(X[:600], y[:600])], [(X[600:700], y[600:700])], [(X[700:], y[700:])]]
+    merged = OKSPCA.from_bytes(merge_states(OKSPCA, two_passes(model, shards)))
+    drawn = clone(model).set_params(frequencies="drawn").fit(X, y)
+    assert not merged.input_map_.equals(drawn.input_map_)
+    assert merged.relevance_[:2].sum() > 0.8
+    alone = clone(model).set_params(
+        standardize="frozen", input_map=merged.input_map_, frequencies="drawn"
+    )
+    assert_same_sums(merged, alone.fit(X, y), 1e-10)
+    again = OKSPCA.from_bytes(merged.to_bytes())
+    assert again.to_bytes() == merged.to_bytes()
+
+
 def test_bytes_are_those_of_a_file(tmp_path: Any) -> None:
     model = OKSPCA(1, n_random_features=8, random_state=0).fit([[1.0], [2.0], [4.0]], [0, 1, 1])
     model.save(tmp_path / "m.okspca")
@@ -228,7 +250,6 @@ def test_a_refusal_names_what_differs(other: OKSPCA, told: str) -> None:
     [
         {"solver": "adam"},
         {"window": 64},
-        {"frequencies": "scaled"},
         {"input_standardizer": CausalStandardizer(2)},
     ],
     ids=lambda setting: next(iter(setting)),

@@ -133,12 +133,12 @@ def test_models_are_merged_by_what_they_aim_at() -> None:
         one.merge(OKSPCA(**PREDICTIVE).fit(X, y))
 
 
-def test_shards_learn_no_frequencies_unless_asked_by_name() -> None:
+def test_shards_need_first_rows_to_learn_frequencies_from() -> None:
     X, y = product(100)
     survey = Survey(OKSPCA(**PREDICTIVE)).add(X, y)
     start = identity(OKSPCA(**PREDICTIVE), survey)
     assert OKSPCA.from_bytes(start.to_bytes()).partial_fit(X, y).learned.search is None  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match="frequencies='scaled' follows one stream"):
+    with pytest.raises(ValueError, match="learned frequencies look at first rows"):
         identity(OKSPCA(frequencies="scaled", **SMALL), survey)
 
 

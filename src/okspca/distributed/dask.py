@@ -22,7 +22,7 @@ from okspca.distributed.states import (
     learn,
     merge_states,
     merge_surveys,
-    needs_pilot,
+    n_first_rows,
     seeded,
     survey_of,
 )
@@ -55,7 +55,8 @@ def fit(
     sample_weight : str or dask.array.Array, optional
         Name of a column, or one weight per row.
     pilot : (X, y), optional
-        Rows to take the standardisers from; then there is one pass instead of two.
+        Rows to take the standardisers from, and learned frequencies; then there is one pass instead
+        of two.
     fan_in : int
         States that one task merges.
 
@@ -103,7 +104,8 @@ def fit_blocks(
         surveys = [delayed(_survey)(model, block) for block in blocks]
         merged = _tree(surveys, lambda some: delayed(merge_surveys)(model, some), fan_in)
         found = compute(merged)[0]
-        first = first_rows(_first_of_each(blocks, model.missing)) if needs_pilot(model) else None
+        most = n_first_rows(model)
+        first = first_rows(_first_of_each(blocks, model.missing, most), most=most) if most else None
     else:
         found, first = survey_of(model, [pilot]), pilot
     start = delayed(identity(model, Survey.from_bytes(model, found), first).to_bytes())
@@ -180,15 +182,15 @@ def _learn(kind: type[OKSPCA], start: bytes, part: Part) -> bytes:
     return learn(kind, start, _several(part))
 
 
-def _first_of_each(blocks: Sequence[Any], missing: str) -> Iterator[Block]:
+def _first_of_each(blocks: Sequence[Any], missing: str, most: int) -> Iterator[Block]:
     """First rows of one partition after the other, as they are asked for."""
     for block in blocks:
-        yield compute(delayed(_first)(block, missing))[0]
+        yield compute(delayed(_first)(block, missing, most))[0]
 
 
-def _first(part: Part, missing: str) -> Block:
+def _first(part: Part, missing: str, most: int) -> Block:
     """First rows of a partition."""
-    return first_rows(_several(part), missing)
+    return first_rows(_several(part), missing, most)
 
 
 def _several(part: Part) -> Iterable[Block]:

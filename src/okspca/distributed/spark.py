@@ -31,14 +31,13 @@ from okspca.distributed.states import (
     learn,
     merge_states,
     merge_surveys,
-    needs_pilot,
+    n_first_rows,
     seeded,
     survey_of,
 )
 from okspca.distributed.survey import Survey
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
-from okspca.features.bandwidth import MEDIAN_ROWS
 
 STATE = "part long, state binary"
 Merge = Callable[[list[bytes]], bytes]
@@ -67,7 +66,8 @@ def fit(
     sample_weight : str, optional
         Name of a column of weights.
     pilot : (X, y), optional
-        Rows to take the standardisers from; then there is one pass instead of two.
+        Rows to take the standardisers from, and learned frequencies; then there is one pass instead
+        of two.
     fan_in : int
         States that one task merges.
 
@@ -96,9 +96,9 @@ def fit(
             lambda parts: merge_surveys(model, parts),
             fan_in,
         )
-        if needs_pilot(model):
+        if most := n_first_rows(model):
             counted = data if sample_weight is None else data.where(data[sample_weight] > 0)
-            pilot = block_of(counted.limit(MEDIAN_ROWS).toArrow(), target, columns, gaps=gaps)
+            pilot = block_of(counted.limit(most).toArrow(), target, columns, gaps=gaps)
     else:
         found = survey_of(model, [pilot])
     start = identity(model, Survey.from_bytes(model, found), pilot).to_bytes()

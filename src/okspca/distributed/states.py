@@ -17,15 +17,17 @@ from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
 from okspca.estimators.data import sound
-from okspca.estimators.learned import Record
+from okspca.estimators.learned import SEARCH, Record
+from okspca.estimators.map_search import MapSearch
 from okspca.estimators.missing import numbers_with_gaps
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.preparing import PREPARATION, RAISE, without_gaps
-from okspca.estimators.presets import AUTO
+from okspca.estimators.presets import AUTO, frequencies_from, frequencies_of
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.features.ladder import DRAWN
 from okspca.numerics.sparse import stacked
+from okspca.pipeline import Pipeline
 from okspca.services import Tracker
 from okspca.standardize import FrozenStandardizer, NoStandardizer
 from okspca.standardize.sparse import freeze
@@ -42,12 +44,13 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     Parameters
     ----------
     model : OKSPCA
-        The settings; "causal" is taken as "frozen"; frequencies are learned only where that is
-        asked for by name, which is refused.
+        The settings; "causal" is taken as "frozen".
     survey : Survey
         What is known about the rows: of a first pass over all of them, or of a pilot sample.
     pilot : (X, y), optional
-        First rows, for ``bandwidth="median"``; at most 512 are used.
+        First rows.  ``bandwidth="median"`` uses at most 512 of them; frequencies are learned from
+        as many as ``pilot_rows`` says, and then are the same for all shards.  Without them
+        ``frequencies="auto"`` stays as drawn.
 
     Returns
     -------
@@ -75,17 +78,36 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     if survey.classes is not None:
         intake.labels = OneHotMap(survey.classes)
     looks_at_rows = pilot_rows(recipe, labels=intake.labels is not None) > 0
-    if looks_at_rows and pilot is None:
-        message = "bandwidth='median' looks at first rows; give them as pilot=(X, y)."
+    if pilot is None and (looks_at_rows or model.frequencies not in (AUTO, DRAWN)):
+        message = (
+            "bandwidth='median' and learned frequencies look at first rows; give them as "
+            "pilot=(X, y)."
+        )
         raise ValueError(message)
-    rows, preparation = _pilot(survey, pilot if looks_at_rows else None), survey.preparation()
+    rows, preparation = _pilot(survey, pilot, n_first_rows(model)), survey.preparation()
     if preparation is not None:
         rows = Rows(preparation.transform(rows.X), rows.Y, rows.weights)
-    pipeline = build(recipe, rows, intake.labels)
+    pipeline = _with_learned_map(model, build(recipe, rows.first(MEDIAN_ROWS), intake.labels), rows)
     if preparation is not None:
-        pipeline.state.companions = {PREPARATION: preparation}
+        companions = pipeline.state.companions
+        pipeline.state.companions = {**companions, PREPARATION: preparation}
     state.learned = Record(columns, intake, pipeline, None)
     return state
+
+
+def _with_learned_map(model: OKSPCA, pipeline: Pipeline, rows: Rows) -> Pipeline:
+    """Return the pipeline, still without rows, with the map that first rows lead to."""
+    top = frequencies_from(model, rows.X)
+    if top == DRAWN or not len(rows):
+        return pipeline
+    start = MapSearch.start(pipeline.state.twin(), top, int(model.pilot_rows))
+    first = rows.first(start.times[-1])
+    search: MapSearch = start.learn(pipeline, first).state.companions[SEARCH]
+    assert start.blank is not None
+    blank = start.blank.twin()
+    blank.input_map = search.place.feature_map
+    blank.companions = {SEARCH: search.ended()}
+    return Pipeline(blank)
 
 
 def check_can_be_sharded(model: OKSPCA) -> None:
@@ -94,7 +116,6 @@ def check_can_be_sharded(model: OKSPCA) -> None:
     following = {
         "solver": isinstance(resolve_service(model.solver), Tracker),
         "window": model.window is not None,
-        "frequencies": model.frequencies not in (AUTO, DRAWN),
     }
     for name, follows in following.items():
         if follows:
@@ -186,13 +207,21 @@ def check_fan_in(fan_in: int) -> None:
         raise ValueError(message)
 
 
-def needs_pilot(model: OKSPCA) -> bool:
-    """Whether a bandwidth is taken from first rows."""
-    return "median" in (model.bandwidth, model.target_bandwidth)
+def n_first_rows(model: OKSPCA) -> int:
+    """How many first rows the driver looks at, for a bandwidth or to learn frequencies.
+
+    Examples
+    --------
+    >>> n_first_rows(OKSPCA()), n_first_rows(OKSPCA(preset="predictive"))
+    (0, 8192)
+    """
+    if frequencies_of(model) != DRAWN:
+        return max(int(model.pilot_rows), MEDIAN_ROWS)
+    return MEDIAN_ROWS if "median" in (model.bandwidth, model.target_bandwidth) else 0
 
 
-def first_rows(blocks: Iterable[Block], missing: str = RAISE) -> Block:
-    """The first rows of positive weight, for a bandwidth; takes no more blocks than it needs.
+def first_rows(blocks: Iterable[Block], missing: str = RAISE, most: int = MEDIAN_ROWS) -> Block:
+    """The first rows of positive weight, at most so many; takes no more blocks than it needs.
 
     Rows that ``missing`` leaves out are not among them.
 
@@ -202,7 +231,7 @@ def first_rows(blocks: Iterable[Block], missing: str = RAISE) -> Block:
     >>> X.tolist(), y.tolist()
     ([[2.0]], [4.0])
     """
-    inputs, targets, left = [], [], MEDIAN_ROWS
+    inputs, targets, left = [], [], most
     for X, y, *weights in blocks:
         if not n_rows(X):
             continue
@@ -233,17 +262,19 @@ def groups(items: Sequence[Any], fan_in: int = FAN_IN) -> list[Sequence[Any]]:
     return [items[start : start + fan_in] for start in range(0, len(items), fan_in)]
 
 
-def _pilot(survey: Survey, pilot: Block | None) -> Rows:
+def _pilot(survey: Survey, pilot: Block | None, most: int) -> Rows:
     """Turn first rows into numbers; without them, rows of the right width and no length."""
     width = 1 if survey.targets is None else len(survey.targets.mean)
-    if pilot is None:
+    if pilot is None or not most:
         return Rows(np.empty((0, survey.n_features_in_)), np.empty((0, width)), np.empty(0))
-    X, y = first_rows([pilot], survey.probe.missing)
+    X, y = first_rows([pilot], survey.probe.missing, most)
     X = X if issparse(X) else np.ascontiguousarray(X)
     n = n_rows(X)
     Y = np.zeros((n, width))
     if survey.targets is not None:
         Y = np.asarray(y, dtype=np.float64).reshape(n, -1)
+    elif survey.classes is not None:
+        Y = OneHotMap(survey.classes).index(np.asarray(y).tolist())
     if X.shape != (n, survey.n_features_in_) or Y.shape != (n, width):
         message = f"pilot has shapes {X.shape} and {Y.shape}, unlike the rows of the survey."
         raise DataError(message)

@@ -11,10 +11,10 @@ from sklearn.base import is_classifier
 
 from okspca.errors import DataError
 from okspca.estimators.parameters import check_size, with_plain_parameters
-from okspca.estimators.presets import FOURIER, RESPONSE, objective_of, target_features_of
+from okspca.estimators.presets import FOURIER, objective_of, target_features_of
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
-from okspca.features.chebyshev import LEADING
+from okspca.features.chebyshev import DEGREE, LEADING
 from okspca.moments import CrossMoment, Moment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
@@ -210,7 +210,11 @@ def _target_map(
         return _drawn(model, n_outputs, n_features, bandwidth, seed)
     if kind == "raw":
         return IdentityMap(n_outputs)
-    return ChebyshevMap(n_outputs, weight=LEADING if kind == RESPONSE else 1.0)
+    if kind == "chebyshev":
+        return ChebyshevMap(n_outputs)
+    # So many features that no component lacks a direction of its own.
+    degree = max(DEGREE, -(-model.n_components // n_outputs))
+    return ChebyshevMap(n_outputs, degree, LEADING)
 
 
 def _drawn(model: Any, n_inputs: int, n_features: int, bandwidth: float, seed: int) -> FourierMap:

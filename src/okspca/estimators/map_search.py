@@ -139,9 +139,11 @@ class MapSearch:
             pipeline = Pipeline(blank)
             pipeline.run(kept.X, kept.Y, kept.weights)
         after = replace(self, place=place, held=(kept,))
-        if len(kept) >= self.times[-1]:
-            after = replace(after, blank=None, place=place._replace(mixture=None), held=())
-        return pipeline, after
+        return pipeline, after.ended() if len(kept) >= self.times[-1] else after
+
+    def ended(self) -> Self:
+        """Return the search with its map as the final one, and without rows."""
+        return replace(self, blank=None, place=self.place._replace(mixture=None), held=())
 
 
 def is_searching(search: MapSearch | None) -> bool:

@@ -58,10 +58,10 @@ class OKSPCA(
     target_features : {"auto", "fourier", "response", "chebyshev", "raw"}, default="auto"
         Features of a numeric response, or of several.  "fourier": random ones, as in the paper.
         "chebyshev": the response and Chebyshev polynomials of it up to degree 6.  "response": the
-        same, with polynomials that count a hundredth, so that the first components are the best
-        predictors of the response and the others tell more about its distribution.  "raw": the
-        response alone.  "auto" is "response" for the whitened objective and "fourier" otherwise,
-        or where `n_target_features` is given.
+        same (of a higher degree where there are more components), with polynomials that count a
+        hundredth, so that the first components are the best predictors of the response and the
+        others tell more about its distribution.  "raw": the response alone.  "auto" is "response"
+        for the whitened objective and "fourier" otherwise, or where `n_target_features` is given.
     target_bandwidth : {"sqrt-dim", "median"} or float, default=1.0
         Bandwidth of the target kernel on the standardised response.
     kernel : str, default="gaussian"
@@ -94,7 +94,7 @@ class OKSPCA(
         `pilot_rows`, the rows so far choose, and each step is taken only if it predicts held-back
         rows better; then they are learned again with the new map.  A stream that ends before has
         the map as drawn.  With "auto" the preset decides, and frequencies stay as drawn for sparse
-        rows, a ready-made `input_map`, more than 2,048 inputs, and shards of distributed fits.
+        rows, a ready-made `input_map` and more than 2,048 inputs.
     pilot_rows : int, default=8192
         Number of first rows from which frequencies are learned; they are kept until then, in at
         most 64 MB.  Afterwards the map is final.

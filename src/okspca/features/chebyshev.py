@@ -19,6 +19,8 @@ from okspca.features.base import FeatureMap
 from okspca.numerics.arrays import Floats
 
 RADIUS = 3.0
+#: Highest degree, unless another is asked for.
+DEGREE = 6
 #: Weight of the polynomials where the response itself is to lead.
 LEADING = 0.01
 
@@ -41,7 +43,7 @@ class ChebyshevMap(FeatureMap):
     [[6.0, 1.0, 1.0], [0.0, -1.0, -0.0]]
     """
 
-    def __init__(self, n_inputs: int, degree: int = 6, weight: float = 1.0) -> None:
+    def __init__(self, n_inputs: int, degree: int = DEGREE, weight: float = 1.0) -> None:
         if degree < 1:
             message = f"degree={degree} must be at least 1."
             raise ValueError(message)
