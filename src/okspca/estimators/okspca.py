@@ -94,7 +94,7 @@ class OKSPCA(
         `pilot_rows`, the rows so far choose, and each step is taken only if it predicts held-back
         rows better; then they are learned again with the new map.  A stream that ends before has
         the map as drawn.  With "auto" the preset decides, and frequencies stay as drawn for sparse
-        rows, a ready-made `input_map` and more than 2,048 inputs.
+        rows, a ready-made `input_map`, and more than 2,048 inputs or features.
     pilot_rows : int, default=8192
         Number of first rows from which frequencies are learned; they are kept until then, in at
         most 64 MB.  Afterwards the map is final.

@@ -12,8 +12,9 @@
 given.
 
 A value given for either parameter wins over the preset.  Frequencies cannot be learned from sparse
-rows, which would be filled; a ready-made ``input_map`` is meant to stay as it is; and the rows of
-more than ``MOST_INPUTS`` inputs are too long to be kept.  In these cases they stay as drawn.
+rows, which would be filled; a ready-made ``input_map`` is meant to stay as it is; the rows of more
+than ``MOST_INPUTS`` inputs are too long to be kept; and with more than ``MOST_FEATURES`` features
+people would wait for minutes.  In these cases they stay as drawn.
 """
 
 from typing import Any
@@ -27,6 +28,8 @@ PRESETS = (PAPER, PREDICTIVE)
 FOURIER, RESPONSE = "fourier", "response"
 #: Rows of so many inputs are kept for the search of a map: 4,096 of them take 64 MB.
 MOST_INPUTS = 2048
+#: With more features than these, the search would take minutes.
+MOST_FEATURES = 2048
 
 
 def objective_of(model: Any) -> str:
@@ -76,7 +79,8 @@ def target_features_of(model: Any) -> str:
 
 def frequencies_from(model: Any, X: Any) -> str:
     """Return the highest rung for a stream that begins with these rows."""
-    if model.frequencies == AUTO and (issparse(X) or X.shape[1] > MOST_INPUTS):
+    is_large = X.shape[1] > MOST_INPUTS or int(model.n_random_features) > MOST_FEATURES
+    if model.frequencies == AUTO and (issparse(X) or is_large):
         return DRAWN
     return frequencies_of(model)
 

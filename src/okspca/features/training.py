@@ -36,6 +36,8 @@ PENALTIES = (1.0, 0.1)
 EVERY, PATIENCE, RACE_STEPS, MOST_STEPS = 5, 15, 15, 120
 #: Steps on all rows in the end; no more than led to the best trial.
 LAST_STEPS = 15
+#: Operations that a descent may take: a minute or two; where that is less than a race, none begins.
+MOST_WORK = 1e12
 
 
 class Trained(NamedTuple):
@@ -113,20 +115,35 @@ def trained(start: Trial, pilot: Pilot, tick: Callable[[], object] = lambda: Non
     ``tick`` is called once a step, for whoever shows progress.
     """
     first = Pilot(*(part[: pilot.learn] for part in pilot))
+    most = n_steps(pilot.learn, *start.feature_map.weights.shape)
+    if most < RACE_STEPS:
+        return Trained(start, start.feature_map)
     runs = [_Run.begun(start, first, penalty) for penalty in PENALTIES]
     for run in runs:
         run.go_on(pilot, RACE_STEPS, tick)
     run = max(runs, key=lambda run: run.best.odds)
-    run.go_on(pilot, MOST_STEPS, tick)
+    run.go_on(pilot, most, tick)
     if run.best_step and run.penalty > PENALTIES[-1]:
         after = _Run.begun(run.best, first, PENALTIES[-1])
-        after.go_on(pilot, MOST_STEPS, tick)
+        after.go_on(pilot, most, tick)
         run = after if after.best_step else run
     descent = _descent(run.best.feature_map, pilot, run.penalty)
     for _ in range(min(run.best_step, LAST_STEPS)):
         tick()
         descent.step()
     return Trained(run.best, _map_at(descent.x, pilot))
+
+
+def n_steps(n: int, D: int, d: int) -> int:
+    """Steps that a descent may take, for so many rows, features and inputs.
+
+    Examples
+    --------
+    >>> n_steps(6144, 256, 48), n_steps(6144, 2048, 784), n_steps(6144, 8192, 10)
+    (120, 14, 1)
+    """
+    work = n * D * (D + 4 * d) + D**3 // 3
+    return min(MOST_STEPS, int(MOST_WORK / work))
 
 
 @dataclass
