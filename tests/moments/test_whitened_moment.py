@@ -72,7 +72,7 @@ def test_a_large_ridge_is_the_papers_target(seed: int) -> None:
 def test_a_large_ridge_is_the_papers_target_with_random_features() -> None:
     X = RandomState(0).normal(size=(400, 4))
     y, small = np.sin(X[:, 0]) + X[:, 1], OKSPCA(3, n_random_features=32, random_state=0)
-    limit = clone(small).set_params(objective="whitened", ridge=1e12)
+    limit = clone(small).set_params(objective="whitened", ridge=1e12, target_features="fourier")
     models = [small.fit(X, y), limit.fit(X, y)]
     columns = [np.linalg.qr(model.components_.T)[0] for model in models]
     assert np.sin(np.radians(principal_angles(*columns)[0])) < 1e-8

@@ -38,7 +38,6 @@ from okspca.files.readouts import (
     regression_of,
     standardized,
 )
-from okspca.files.ridges import fixed_ridge
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import gram, product
 from okspca.numerics.spectrum import numerical_rank
@@ -253,24 +252,23 @@ def more_columns(state: PipelineState) -> Floats:
 
 def _feature_readouts(side: Side, U: Floats, more: Floats, totals: Totals) -> dict[int, Readout]:
     """Readouts of the embedding, of more and fewer components, of all features, of nothing."""
-    found = {CONSTANT: constant(side, totals)}
-    if len(side.mean) > MOST_COMPARED:
-        ridge = fixed_ridge(side.gram)
-    else:
+    found = {CONSTANT: constant(side, totals), EMBEDDING: _of_components(side, U, totals)}
+    if len(side.mean) <= MOST_COMPARED:
         ridge, whole = regression_of(side, totals)
         found[FEATURES] = readout(side, whole, ridge, totals)
-    found[EMBEDDING] = readout(side, U, ridge, totals)
     if more.shape[1]:
         for place, level in enumerate(LEVELS):
-            found[len(METHODS) + place] = readout(side, more[:, :level], ridge, totals)
+            found[len(METHODS) + place] = _of_components(side, more[:, :level], totals)
     return found
 
 
 def _of_components(side: Side, U: Floats, totals: Totals) -> Readout:
-    """Readout of an embedding alone."""
-    is_wide = len(side.mean) > MOST_COMPARED
-    ridge = fixed_ridge(side.gram) if is_wide else regression_of(side, totals).ridge
-    return readout(side, U, ridge, totals)
+    """Readout of a few components.
+
+    No penalty: their weights may be large, where features vary little along them, and the ridge
+    that suits all features would then leave nothing of the components.
+    """
+    return readout(side, U, 0.0, totals)
 
 
 def _input_readouts(side: Side, totals: Totals, k: int) -> dict[int, Readout]:
