@@ -526,6 +526,19 @@ def test_the_first_line_of_an_evaluated_fit_is_the_verdict(folder: Path, tmp_pat
     assert json.loads(inspected.stdout)["verdict"] == first
 
 
+def test_the_verdict_on_two_classes_names_one_component(tmp_path: Path) -> None:
+    """As many components as there are, though two were asked for."""
+    data, rows = tmp_path / "rows.csv", RandomState(0).normal(size=(900, 3))
+    lines = [f"{a:.4f},{b:.4f},{c:.4f},{'yes' if a > 0 else 'no'}" for a, b, c in rows]
+    data.write_text("\n".join(["a,b,c,label", *lines]) + "\n")
+    fit = ("fit", data, "--target", "label", "--random-features", "16", "--evaluate")
+    result = CliRunner().invoke(app, [*map(str, fit), "--out", str(tmp_path / "m")])
+    told = " ".join(result.stdout.split())
+    assert "1 component predicts 'label' right" in told
+    assert "LDA with 1 component" in told
+    assert "PCA with 2 components" in told
+
+
 def test_a_fit_without_an_evaluation_claims_nothing(folder: Path, tmp_path: Path) -> None:
     rows = (folder / "rows.csv", "--target", "y", "--drop", "label")
     result = run(*rows, "--out", tmp_path / "m")
