@@ -484,8 +484,9 @@ def test_the_running_score_is_that_of_a_plain_ridge_regression(
 
 
 def ridge(F: Any, W: Any, t: Any, F_new: Any) -> Any:
-    """Ridge regression within columns W, its penalty by cross-validation from the hat matrix."""
-    centred, response = F - F.mean(axis=0), t - t.mean()
+    """Ridge regression within the span of W, its penalty by cross-validation there."""
+    Q = np.linalg.qr(W)[0]
+    centred, response = (F - F.mean(axis=0)) @ Q, t - t.mean()
     gram, n = centred.T @ centred, len(t)
     errors = []
     for penalty in (each * np.trace(gram) / len(gram) for each in RIDGES):
@@ -493,9 +494,8 @@ def ridge(F: Any, W: Any, t: Any, F_new: Any) -> Any:
         left = response - centred @ (inverse @ (centred.T @ response))
         errors.append((left @ left / (1.0 - (1.0 + np.trace(inverse @ gram)) / n) ** 2, penalty))
     penalty = min(errors)[1]
-    metric = W.T @ gram @ W + penalty * W.T @ W
-    slopes = W @ np.linalg.solve(metric, W.T @ (centred.T @ response))
-    return t.mean() + (F_new - F.mean(axis=0)) @ slopes
+    slopes = np.linalg.solve(gram + penalty * np.eye(len(gram)), centred.T @ response)
+    return t.mean() + (F_new - F.mean(axis=0)) @ Q @ slopes
 
 
 def test_classes_are_scored_by_the_share_that_is_right(folder: Path, tmp_path: Path) -> None:

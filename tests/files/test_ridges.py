@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from okspca.files.ridges import FIXED_RIDGE, LEAST_FREE, RIDGES, fixed_ridge, regression
+from okspca.files.ridges import LEAST_FREE, RIDGES, regression
 from okspca.numerics.arrays import Floats
 
 
@@ -37,5 +37,3 @@ def test_the_ridge_is_that_of_the_rows(shape: tuple[int, int], m: int, noise: fl
 def test_columns_that_do_not_vary_have_no_ridge() -> None:
     found = regression(np.zeros((3, 3)), np.zeros((3, 1)), 5.0, 9)
     assert (found.ridge, found.coefficients.tolist()) == (0.0, [[0.0]] * 3)
-    assert fixed_ridge(np.zeros((3, 3))) == 0.0
-    assert fixed_ridge(2.0 * np.eye(3)) == 2.0 * FIXED_RIDGE

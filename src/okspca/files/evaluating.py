@@ -35,10 +35,10 @@ from okspca.files.readouts import (
     pca,
     pls,
     readout,
+    reduced_readout,
     regression_of,
     standardized,
 )
-from okspca.files.ridges import fixed_ridge
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import gram, product
 from okspca.numerics.spectrum import numerical_rank
@@ -220,7 +220,7 @@ def _losses(
     if evaluation.other is not None and tested.other is not None:
         side = _narrowed(evaluation.other.features, known)
         V = _model_of(evaluation.other).ready().read(embedding_basis)
-        guess = _of_components(side, V, totals).of(tested.other.features - side.mean)
+        guess = reduced_readout(side, V, totals).of(tested.other.features - side.mean)
         found[:, OTHER] = losses_of(guess, targets, known, classes=totals.classes)
     if len(evaluation.inputs.mean):
         inputs, units = standardized(_narrowed(evaluation.inputs, known), totals.rows)
@@ -254,31 +254,25 @@ def more_columns(state: PipelineState) -> Floats:
 def _feature_readouts(side: Side, U: Floats, more: Floats, totals: Totals) -> dict[int, Readout]:
     """Readouts of the embedding, of more and fewer components, of all features, of nothing."""
     found = {CONSTANT: constant(side, totals)}
-    if len(side.mean) > MOST_COMPARED:
-        ridge = fixed_ridge(side.gram)
-    else:
+    if len(side.mean) <= MOST_COMPARED:
         ridge, whole = regression_of(side, totals)
         found[FEATURES] = readout(side, whole, ridge, totals)
-    found[EMBEDDING] = readout(side, U, ridge, totals)
+    found[EMBEDDING] = reduced_readout(side, U, totals)
     if more.shape[1]:
         for place, level in enumerate(LEVELS):
-            found[len(METHODS) + place] = readout(side, more[:, :level], ridge, totals)
+            found[len(METHODS) + place] = reduced_readout(side, more[:, :level], totals)
     return found
-
-
-def _of_components(side: Side, U: Floats, totals: Totals) -> Readout:
-    """Readout of an embedding alone."""
-    is_wide = len(side.mean) > MOST_COMPARED
-    ridge = fixed_ridge(side.gram) if is_wide else regression_of(side, totals).ridge
-    return readout(side, U, ridge, totals)
 
 
 def _input_readouts(side: Side, totals: Totals, k: int) -> dict[int, Readout]:
     """Readouts of the inputs and of their classical reductions."""
     whole = regression_of(side, totals)
     linear = lda(side, whole, totals, k) if totals.classes else pls(side, k)
-    columns = {INPUTS: whole.coefficients, PCA: pca(side, k), LINEAR: linear}
-    return {method: readout(side, W, whole.ridge, totals) for method, W in columns.items()}
+    return {
+        INPUTS: readout(side, whole.coefficients, whole.ridge, totals),
+        PCA: reduced_readout(side, pca(side, k), totals),
+        LINEAR: reduced_readout(side, linear, totals),
+    }
 
 
 def _columns_of(labels: OneHotMap, y: NDArray[Any]) -> NDArray[np.intp]:

@@ -18,11 +18,9 @@ import numpy as np
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import factored, freedom, ridge_coefficients
 
-#: Ridges to choose from, relative to the mean of the diagonal of G, where to begin among them, and
-#: the one without a choice.
+#: Ridges to choose from, relative to the mean of the diagonal of G, and where to begin among them.
 RIDGES = tuple(float(10.0**power) for power in range(-6, 2))
 FIRST = 4
-FIXED_RIDGE = 1e-4
 #: The least share of the rows that must be left as degrees of freedom.
 LEAST_FREE = 0.02
 
@@ -38,11 +36,6 @@ class Regression(NamedTuple):
 
     ridge: float
     coefficients: Floats
-
-
-def fixed_ridge(gram: Floats) -> float:
-    """The ridge where G is too wide for a choice."""
-    return FIXED_RIDGE * _unit(gram)
 
 
 def regression(gram: Floats, cross: Floats, square: float, rows: int) -> Regression:
