@@ -16,7 +16,6 @@ import pyarrow as pa
 import pytest
 from numpy.random import RandomState
 from pyarrow import csv, ipc, parquet
-from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner, Result
 
 from okspca import OKSPCA
@@ -448,7 +447,9 @@ def test_text_and_dates_become_numbers_and_transform_does_the_same(tmp_path: Pat
         np.testing.assert_array_equal(Z.drop_null().to_numpy(), direct.transform(X[known])[:, 0])
 
 
-def test_the_running_score_is_that_of_a_plain_regression(folder: Path, tmp_path: Path) -> None:
+def test_the_running_score_is_that_of_a_plain_ridge_regression(
+    folder: Path, tmp_path: Path
+) -> None:
     """Written again with scikit-learn, from the features that each block had before learning."""
     rows = (folder / "rows.csv", "--target", "y", "--drop", "label", "--evaluate", "--json")
     result = run(*rows, "--out", tmp_path / "m")
@@ -466,8 +467,10 @@ def test_the_running_score_is_that_of_a_plain_regression(folder: Path, tmp_path:
             past = [np.concatenate(part) for part in zip(*seen, strict=True)]
             U = model.components_.T
             guesses = [
-                LinearRegression().fit(past[0] @ U, past[2]).predict(Phi @ U),
-                ridge(past[1] / past[1].std(axis=0), past[2], X[some] / past[1].std(axis=0)),
+                ridge(past[0], U, past[2], Phi),
+                ridge(
+                    past[1] / past[1].std(axis=0), np.eye(3), past[2], X[some] / past[1].std(axis=0)
+                ),
                 np.full(len(Phi), past[2].mean()),
             ]
             losses += [((guess - y[some]) ** 2).sum() for guess in guesses]
@@ -480,9 +483,10 @@ def test_the_running_score_is_that_of_a_plain_regression(folder: Path, tmp_path:
     np.testing.assert_allclose(told["inputs"], 1.0 - losses[1] / losses[2], rtol=1e-9)
 
 
-def ridge(F: Any, t: Any, F_new: Any) -> Any:
-    """Ridge regression, its penalty by cross-validation from the hat matrix."""
-    centred, response = F - F.mean(axis=0), t - t.mean()
+def ridge(F: Any, W: Any, t: Any, F_new: Any) -> Any:
+    """Ridge regression within the span of W, its penalty by cross-validation there."""
+    Q = np.linalg.qr(W)[0]
+    centred, response = (F - F.mean(axis=0)) @ Q, t - t.mean()
     gram, n = centred.T @ centred, len(t)
     errors = []
     for penalty in (each * np.trace(gram) / len(gram) for each in RIDGES):
@@ -491,7 +495,7 @@ def ridge(F: Any, t: Any, F_new: Any) -> Any:
         errors.append((left @ left / (1.0 - (1.0 + np.trace(inverse @ gram)) / n) ** 2, penalty))
     penalty = min(errors)[1]
     slopes = np.linalg.solve(gram + penalty * np.eye(len(gram)), centred.T @ response)
-    return t.mean() + (F_new - F.mean(axis=0)) @ slopes
+    return t.mean() + (F_new - F.mean(axis=0)) @ Q @ slopes
 
 
 def test_classes_are_scored_by_the_share_that_is_right(folder: Path, tmp_path: Path) -> None:
@@ -520,6 +524,19 @@ def test_the_first_line_of_an_evaluated_fit_is_the_verdict(folder: Path, tmp_pat
     assert re.match(r" covariance, as in the paper\. .* would do (better|worse|the same)", second)
     inspected = CliRunner().invoke(app, ["inspect", str(tmp_path / "m"), "--json"])
     assert json.loads(inspected.stdout)["verdict"] == first
+
+
+def test_the_verdict_on_two_classes_names_one_component(tmp_path: Path) -> None:
+    """As many components as there are, though two were asked for."""
+    data, rows = tmp_path / "rows.csv", RandomState(0).normal(size=(900, 3))
+    lines = [f"{a:.4f},{b:.4f},{c:.4f},{'yes' if a > 0 else 'no'}" for a, b, c in rows]
+    data.write_text("\n".join(["a,b,c,label", *lines]) + "\n")
+    fit = ("fit", data, "--target", "label", "--random-features", "16", "--evaluate")
+    result = CliRunner().invoke(app, [*map(str, fit), "--out", str(tmp_path / "m")])
+    told = " ".join(result.stdout.split())
+    assert "1 component predicts 'label' right" in told
+    assert "LDA with 1 component" in told
+    assert "PCA with 2 components" in told
 
 
 def test_a_fit_without_an_evaluation_claims_nothing(folder: Path, tmp_path: Path) -> None:

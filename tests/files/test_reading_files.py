@@ -242,6 +242,18 @@ def test_values_without_a_category_are_counted(tmp_path: Path) -> None:
     assert record.others == (5,)
 
 
+def test_a_missing_text_is_one_value(tmp_path: Path) -> None:
+    """Though it is missing in every column that was made of it."""
+    path = tmp_path / "rows.csv"
+    colours = ["red", "blue", "green", ""] * 10
+    rows = [f"{c},{'' if i % 8 == 0 else i},{i % 7}.5\n" for i, c in enumerate(colours)]
+    path.write_text("c,x,y\n" + "".join(rows))
+    fit(path, "--out", tmp_path / "m", "--one-hot", "3", "--missing", "impute")
+    record = load_model(OKSPCA, tmp_path / "m")[1]
+    assert record is not None
+    assert record.values_imputed == 10 + 5
+
+
 def test_places_of_rows() -> None:
     position = Position()
     position.note("a.csv", 3, 2)

@@ -17,6 +17,7 @@ from okspca.files.readouts import (
     pca,
     pls,
     readout,
+    reduced_readout,
     regression_of,
 )
 from okspca.files.ridges import RIDGES, Regression
@@ -102,12 +103,29 @@ def test_the_ridge_is_that_of_generalised_cross_validation() -> None:
     np.testing.assert_allclose(found, left_out.predict(X), atol=1e-8)
 
 
+def test_components_that_vary_little_are_read_with_a_ridge_of_their_own() -> None:
+    """The ridge of all columns suits the many that only disturb, and would shrink these away."""
+    random = RandomState(4)
+    X = random.normal(size=(300, 80))
+    X[:, 0] *= 0.05
+    y = 20.0 * X[:, 0] + 2.0 * random.normal(size=300)
+    side, totals = sums(X, y[:, np.newaxis], classes=False)
+    W = np.eye(80)[:, :1]
+    expected = LinearRegression().fit(X[:, :1], y).predict(X[:, :1])
+    found = reduced_readout(side, 7.0 * W, totals).of(X - side.mean)[:, 0]
+    np.testing.assert_allclose(found, expected, atol=0.1)
+    shrunk = readout(side, W, regression_of(side, totals).ridge, totals).of(X - side.mean)[:, 0]
+    assert shrunk.std() < 0.5 * expected.std()
+
+
 def test_columns_that_do_not_vary_are_read_as_nothing() -> None:
     side, totals = sums(np.ones((50, 3)), RandomState(0).normal(size=(50, 1)), classes=False)
     whole = regression_of(side, totals)
     for W in (whole.coefficients, pca(side, 2), pls(side, 2), np.zeros((3, 2))):
         found = readout(side, W, whole.ridge, totals).of(np.zeros((4, 3)))
         np.testing.assert_array_equal(found[:, 0], np.full(4, totals.mean[0]))
+        again = reduced_readout(side, W, totals).of(np.zeros((4, 3)))
+        np.testing.assert_array_equal(again, found)
 
 
 def test_a_class_that_was_never_met_is_always_wrong() -> None:

@@ -61,6 +61,16 @@ def test_the_first_words(found: dict[str, Any], words: str) -> None:
     assert "always guessing the most frequent class 9 %" in told
 
 
+def test_two_classes_have_one_component() -> None:
+    """Two were asked for; PCA has them, but neither LDA nor the model."""
+    scores: dict[str, Any] = {"embedding": 0.7, "inputs": 0.8, "linear": 0.8, "pca": 0.6}
+    told = in_words(compared(constant=0.5, **scores), Setting("class", 1, 48, 1, 2, 2))
+    assert "since LDA with 1 component predicts better: 1 component predicts 'class'" in told
+    assert "LDA with 1 component 80 %, PCA with 2 components 60 %" in told
+    narrow = in_words(compared("R²", constant=0.0, **scores), Setting("price", 2, 1, 6, 2))
+    assert "PLS with 1 component 80 %, PCA with 1 component 60 %" in narrow
+
+
 def test_a_difference_within_the_noise_is_no_difference() -> None:
     numbers: dict[str, Any] = {
         "embedding": 0.60,

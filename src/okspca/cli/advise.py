@@ -14,7 +14,7 @@ from rich.table import Table
 from okspca.cli.options import Debug
 from okspca.cli.reading_options import ReadingFlags, reads_files, teller
 from okspca.cli.stopping import one_sentence, say, stop
-from okspca.files.reading import LABEL
+from okspca.files.reading import DROP, LABEL
 from okspca.report.printable import printable
 
 MOST_ROWS, FEWEST_ROWS = 8192, 100
@@ -86,7 +86,8 @@ def _rows_of(
         stop("Reading files needs pyarrow: pip install 'okspca[files]'")
     streams, fitting = import_module("okspca.files.readers"), import_module("okspca.files.fitting")
     reading = flags.reading(teller(quiet=as_json, only_odd=True), None, drop)
-    reading = reading._replace(kinds={target: LABEL, **reading.kinds})
+    kinds, advised = {target: LABEL, **reading.kinds}, frozenset({DROP})
+    reading = reading._replace(kinds=kinds, needed=(target,), advised=advised)
     batches = streams.rows_of(streams.expanded([file]), reading)
     return fitting.first_rows(batches, target, drop, MOST_ROWS, FEWEST_ROWS)
 

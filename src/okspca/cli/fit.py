@@ -95,14 +95,15 @@ def fit(
             run.check_place(inputs)
             if resume:
                 run.resume()
+            tell = teller(quiet=quiet or as_json, only_odd=True)
+            reading = run.remembered(flags.reading(tell, columns, drop or []))
             run.wait_for_rows(
                 follow=follow,
                 idle_timeout=idle_timeout,
                 replayed=replayed,
-                given=flags.file_format,
+                given=reading.given,
             )
-            tell = teller(quiet=quiet or as_json, only_odd=True)
-            run.open(flags.reading(tell, columns, drop or []), target)
+            run.open(reading, target)
             run.choose(columns, drop or [], one_hot, dates)
             run.learn(every)
     finally:

@@ -107,6 +107,13 @@ class FitRun:
         self.model, self.saved_rows = model, self.record.rows_read
         self.evaluate = self.evaluate or self.record.evaluation is not None
 
+    def remembered(self, reading: Reading) -> Reading:
+        """How the inputs are read: as they were, except where something else is said."""
+        if self.record is None:
+            return reading
+        columns = reading.columns or frozenset([*self.record.columns, self.record.target])
+        return reading.remembering(self.record.flags, own=True)._replace(columns=columns)
+
     def wait_for_rows(
         self,
         *,
@@ -141,8 +148,9 @@ class FitRun:
         self.target = target or self.record.target  # type: ignore[union-attr]
         kinds = {} if self.record is None else kinds_of(self.record)
         kinds[self.target] = NUMBER if self.model.task == REGRESSION else LABEL
-        reading = reading._replace(kinds={**kinds, **reading.kinds}, live=self.live)
-        self.tell = reading.tell
+        kinds, needed = {**kinds, **reading.kinds}, (self.target,)
+        reading = reading._replace(kinds=kinds, live=self.live, needed=needed)
+        self.tell, self.flags = reading.tell, reading.said
         self.position = Position(self.inputs)
         self.batches = readers.rows_of(self.inputs, reading, self.position)
         self.first: list[pa.RecordBatch] = []
@@ -180,7 +188,9 @@ class FitRun:
             dates = dates or (before is not None and before.has_dates)
             encodings = encodings_of(first, names, one_hot or 0, dates)
         missing = self.model.missing
-        fresh = StreamRecord(self.inputs, self.target, names, missing, encodings=encodings)
+        fresh = StreamRecord(
+            self.inputs, self.target, names, missing, encodings=encodings, flags=self.flags
+        )
         if self.evaluate:
             seen = prepared_names(self.model, input_names(names, encodings))
             sizes = n_input_features(self.model), len(seen)
@@ -191,7 +201,7 @@ class FitRun:
                 self.tell(line)
         else:
             check_reading(self.out, before, fresh)
-        self.record = before or fresh
+        self.record = fresh if before is None else before._replace(flags=self.flags)
 
     def _decide(self, target: pa.ChunkedArray) -> None:
         """Take the target for labels or quantities, unless that was said, and tell."""

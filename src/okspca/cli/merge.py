@@ -9,6 +9,7 @@ import typer
 from okspca.cli.options import REMEDY, Debug, Force, Quiet
 from okspca.cli.stopping import WRONG_COMMAND, one_sentence, say, stop
 from okspca.outputs import STANDARD, is_null
+from okspca.state.said import common
 
 
 def merge(
@@ -66,4 +67,5 @@ def _added(record: Any, theirs: Any) -> Any:
     """Add the counts; a merged model has no place in any one stream, so it cannot be resumed."""
     counts = ("rows_read", "rows_skipped", "values_imputed")
     sums = {name: getattr(record, name) + getattr(theirs, name) for name in counts}
-    return record._replace(inputs=(), history=(), evaluation=None, **sums)
+    flags = common(record.flags, theirs.flags)
+    return record._replace(inputs=(), history=(), evaluation=None, flags=flags, **sums)

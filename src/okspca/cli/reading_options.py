@@ -9,13 +9,12 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 import typer
 
 from okspca.cli.stopping import say
-from okspca.files.reading import TEXT, Reading, silent
+from okspca.files.reading import Reading, names, silent
 from okspca.report.printable import printable
+from okspca.state.said import objection, typed
 
 #: What needs no mention where reading is not the point.
 PLAIN = "comma, decimal point, UTF-8, header"
-#: Words for delimiters that are awkward to type.
-DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
 
 
 class ReadingFlags(NamedTuple):
@@ -41,8 +40,12 @@ class ReadingFlags(NamedTuple):
         typer.Option(help="More words for missing values besides NA, ? and so on, as 'lost,-1'."),
     ] = None
     usual_na: Annotated[
-        bool, typer.Option("--usual-na/--no-usual-na", help="Whether NA, None, ?, - are missing.")
-    ] = True
+        bool | None,
+        typer.Option(
+            "--usual-na/--no-usual-na",
+            help="Whether NA, None, ?, - are missing, as they usually are.",
+        ),
+    ] = None
     date_format: Annotated[
         list[str] | None, typer.Option(help="How dates are written, as %d.%m.%Y; repeat it.")
     ] = None
@@ -58,20 +61,14 @@ class ReadingFlags(NamedTuple):
     ) -> Reading:
         """Put it in the form that readers take, with the columns that will be used."""
         self._check()
-        return Reading(
-            self.file_format,
-            dict.fromkeys(_names(self.text or []), TEXT),
-            DELIMITERS.get(self.delimiter or "", self.delimiter),
-            self.decimal,
-            self.thousands,
-            self.encoding,
-            self.header,
-            tuple(word for each in self.na or () for word in each.split(",")),
-            self.usual_na,
-            tuple(self.date_format or ()),
-            None if columns is None else frozenset(_names(columns)),
-            frozenset(_names(drop)),
-            tell,
+        return (
+            Reading()
+            .saying(self.words())
+            ._replace(
+                columns=None if columns is None else frozenset(names(columns)),
+                drop=frozenset(names(drop)),
+                tell=tell,
+            )
         )
 
     def words(self) -> list[str]:
@@ -82,28 +79,22 @@ class ReadingFlags(NamedTuple):
         >>> ReadingFlags(delimiter=";", header=False, na=["lost"]).words()
         ['--delimiter', ';', '--no-header', '--na', 'lost']
         """
-        words: list[str] = []
+        said: dict[str, tuple[str, ...]] = {}
         for name, value in zip(self._fields, self, strict=True):
             flag = "format" if name == "file_format" else name.replace("_", "-")
-            if value == self._field_defaults[name]:
-                continue
             if isinstance(value, bool):
-                words.append(f"--{flag}" if value else f"--no-{flag}")
-                continue
-            for each in value if isinstance(value, list) else [value]:
-                words += [f"--{flag}", str(each)]
-        return words
+                said[f"--{flag}"] = (f"--{flag}" if value else f"--no-{flag}",)
+            elif value is not None:
+                said[f"--{flag}"] = tuple(value) if isinstance(value, list) else (str(value),)
+        return list(typed(said))
 
     def _check(self) -> None:
         """Refuse signs that no number can be written with."""
-        if self.decimal is not None and self.decimal not in (".", ","):
-            message = f"{self.decimal!r} is neither a point nor a comma."
-            raise typer.BadParameter(message, param_hint="--decimal")
-        if self.thousands is not None and (
-            len(self.thousands) > 1 or self.thousands.isdigit() or self.thousands == self.decimal
-        ):
-            message = f"{self.thousands!r} cannot separate thousands."
-            raise typer.BadParameter(message, param_hint="--thousands")
+        signs = {"--decimal": self.decimal, "--thousands": self.thousands}
+        wrong = objection({flag: (sign,) for flag, sign in signs.items() if sign is not None})
+        if wrong is not None:
+            flag, message = wrong
+            raise typer.BadParameter(message, param_hint=flag)
 
 
 def reads_files(command: Callable[..., None]) -> Callable[..., None]:
@@ -144,8 +135,3 @@ def teller(
                 say(line)
 
     return silent if quiet else tell
-
-
-def _names(given: Iterable[str]) -> list[str]:
-    """Names from lists such as ``a,b``; a name may hold a comma itself."""
-    return [name for each in given for name in (each, *each.split(","))]

@@ -56,7 +56,9 @@ def _transform(
     quiet: bool,
 ) -> None:
     """Read, embed and write, piece by piece."""
-    embedding, readers = (import_module(f"okspca.files.{n}") for n in ("embedding", "readers"))
+    embedding, readers, saved = (
+        import_module(f"okspca.files.{n}") for n in ("embedding", "readers", "saved")
+    )
     names = readers.expanded(inputs)
     embedding.format_for(out)
     _check_place(out, (str(model), *names))
@@ -64,9 +66,9 @@ def _transform(
     live = Live(interruption.stop) if any(map(is_pipe, names)) else None
     kept = [name for each in keep for name in each.split(",")]
     tell = teller(quiet=quiet, on_stderr=str(out) == STANDARD, only_odd=True)
-    reading = flags.reading(tell, [*record.columns, *kept])
-    kinds = embedding.kinds_for(record, kept, verbatim=live is not None)
-    reading = reading._replace(kinds={**kinds, **reading.kinds}, live=live)
+    kinds = embedding.kinds_for(kept, verbatim=live is not None)
+    reading = saved.reading_for(record, flags.reading(tell), names, kinds, needed=kept)
+    reading = reading._replace(live=live)
     batches = _batches(readers, names, reading, interruption)
     tables = (embedding.embedded(loaded, batch, record, kept) for batch in batches)
     rows = embedding.write(out, tables, (str(model), *names))

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from okspca.errors import DataError
-from okspca.files.reading import NUMBER, TEXT, Reading
+from okspca.files.reading import COLUMNS, NUMBER, TEXT, Reading
 
 SHOWN = 5
 
@@ -44,7 +44,9 @@ class Aligned:
             message = f"{name} has no column {_listed(lacking)}, which {self._first} has."
             raise DataError(message)
         if more and self.reading.columns is None and not set(more) <= self.reading.drop:
-            how = "; leave it out with --drop, or name the inputs with --columns."
+            advised = self.reading.advised
+            columns = ", or name the inputs with --columns" if COLUMNS in advised else ""
+            how = f"; leave it out with --drop{columns}."
             message = f"{name} has a column {_listed(more)}, which {self._first} has not{how}"
             raise DataError(message)
 

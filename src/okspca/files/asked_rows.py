@@ -21,6 +21,7 @@ from okspca.files.columns import (
 from okspca.files.fitting import target_of
 from okspca.files.readers import expanded, rows_of
 from okspca.files.reading import LABEL, NUMBER, Reading
+from okspca.files.saved import reading_for
 from okspca.numerics.arrays import Floats
 from okspca.state.streams import StreamRecord
 
@@ -58,15 +59,12 @@ def rows_for(
     """Read the first rows as a model sees them; the target is read where it is there."""
     record = _record_of(model, record)
     classes = model.learned is not None and model.learned.intake.labels is not None
-    kinds = kinds_of(record)
-    used = frozenset([*record.columns, record.target])
-    if record.target:
-        kinds[record.target] = LABEL if classes else NUMBER
-    reading = reading._replace(kinds={**kinds, **reading.kinds}, columns=used)
+    target = {record.target: LABEL if classes else NUMBER} if record.target else {}
+    reading = reading_for(record, reading, inputs, target)
     table = _first_table(inputs, reading, most)
     check_present(record.columns, table.schema.names)
-    target = record.target if record.target in table.schema.names else None
-    found = _whole_rows(table, record, target, fills=model.missing == IMPUTE)
+    there = record.target if record.target in table.schema.names else None
+    found = _whole_rows(table, record, there, fills=model.missing == IMPUTE)
     return found._replace(names=prepared_names(model, found.names))
 
 
@@ -108,8 +106,8 @@ def rows_alike(first: AskedRows, inputs: list[str], reading: Reading, most: int)
 
 
 def _for_target(reading: Reading, target: str) -> Reading:
-    """Read a target that may be anything."""
-    return reading._replace(kinds={target: LABEL, **reading.kinds})
+    """Read a target that may be anything, but must be there."""
+    return reading._replace(kinds={target: LABEL, **reading.kinds}, needed=(target,))
 
 
 def _record_of(model: OKSPCA, record: StreamRecord | None) -> StreamRecord:

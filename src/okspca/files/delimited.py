@@ -16,11 +16,12 @@ from pyarrow import csv
 
 from okspca.errors import DataError
 from okspca.files import plans
+from okspca.files.columns import check_present
 from okspca.files.dialect import Dialect, decoded, detect, looks_like_number, wrong_bytes
 from okspca.files.numerals import cleaned
 from okspca.files.plans import Plan, Unsure
 from okspca.files.position import Position
-from okspca.files.reading import COPY, LABEL, NUMBER, TEXT, Reading
+from okspca.files.reading import COPY, LABEL, NUMBER, TASK, TEXT, Reading
 from okspca.files.records import (
     LARGEST,
     Quotes,
@@ -49,6 +50,7 @@ def read_delimited(
     if source.is_cut and not _shows_a_row(beginning, reading):
         return
     dialect = detect(beginning, source.has_ended, reading, source.name, usual)
+    check_present(reading.needed, dialect.names)
     table = DelimitedTable(dialect, reading, source.name)
     head = decoded(beginning, dialect.encoding, source.name).encode()
     head = head if source.has_ended else head[: records_end(head, table.quotes)]
@@ -163,7 +165,7 @@ class DelimitedTable:
         found = column.type
         if not pa.types.is_string(found) and kind in (None, NUMBER):
             if kind == NUMBER and TEMPORAL(found):
-                raise Unsure(None, "holds dates or times, not numbers.")
+                raise Unsure(None, "holds dates or times, not numbers")
             plan = plans.input_plan(found, (), self.dialect.numerals, name)
             texts = [self._padded[name]] if name in self._padded else []
         else:
@@ -202,13 +204,14 @@ class DelimitedTable:
 
     def _doubted(self, doubt: Unsure, name: str, text: bytes, column: Any) -> DataError:
         """Say what cannot be decided, and where."""
+        told = doubt.told(self.reading)
         if doubt.value is None:
-            return DataError(f"{self.name}, column {name!r} {doubt.sentence}")
+            return DataError(f"{self.name}, column {name!r} {told}")
         row = self._texts(column).to_pylist().index(doubt.value)
-        sentence = REPEATED if doubt.value == name else doubt.sentence
+        sentence = REPEATED if doubt.value == name else told
         line = row_lines(text, self.dialect.lines_before + 1, self.quotes)[row]
-        told = f"{self.name}, line {line:,}, column {name!r}: {doubt.value!r} {sentence}"
-        return LineError(told, int(line))
+        where = f"{self.name}, line {line:,}, column {name!r}"
+        return LineError(f"{where}: {doubt.value!r} {sentence}", int(line))
 
     def _converting(self, types: dict[str, pa.DataType]) -> csv.ConvertOptions:
         """Options with these types of columns; the others are found out."""
@@ -266,7 +269,9 @@ class DelimitedTable:
         """Name a value that is not what it should be."""
         at = int(row_lines(text, line, self.quotes)[row])
         plan, name = self._plans[place], self.dialect.names[place]
-        remedy = plan.remedy or f"if it stands for a missing value, add --na '{value}'"
+        remedy = f"if it stands for a missing value, add --na '{value}'"
+        if plan.remedy and TASK in self.reading.advised:
+            remedy = plan.remedy
         if plan.noun == plans.A_NUMBER and looks_like_number(value):
             remedy = "if it is one, say how numbers are written with --decimal and --thousands"
         where = f"{self.name}, line {at:,}, column {name!r}"

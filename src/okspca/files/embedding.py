@@ -18,7 +18,7 @@ from pyarrow import csv, ipc, parquet
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.preparing import IMPUTE
-from okspca.files.columns import check_present, inputs_of, is_text, kinds_of
+from okspca.files.columns import check_present, inputs_of, is_text
 from okspca.files.readers import format_of
 from okspca.files.reading import COPY, TEXT
 from okspca.outputs import STANDARD, is_null, replacing
@@ -49,12 +49,12 @@ def embedded(
     return pa.table(found)
 
 
-def kinds_for(record: StreamRecord, keep: list[str], *, verbatim: bool) -> dict[str, str]:
-    """What columns are read as: inputs as the model has them, what is kept as it looks.
+def kinds_for(keep: list[str], *, verbatim: bool) -> dict[str, str]:
+    """What columns to be kept are read as: what they look like.
 
     The first row of a pipe does not show what later ones hold, so there it is kept as text.
     """
-    return dict.fromkeys(keep, TEXT if verbatim else COPY) | kinds_of(record)
+    return dict.fromkeys(keep, TEXT if verbatim else COPY)
 
 
 def format_for(out: Path) -> str:

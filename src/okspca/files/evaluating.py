@@ -35,6 +35,7 @@ from okspca.files.readouts import (
     pca,
     pls,
     readout,
+    reduced_readout,
     regression_of,
     standardized,
 )
@@ -219,7 +220,7 @@ def _losses(
     if evaluation.other is not None and tested.other is not None:
         side = _narrowed(evaluation.other.features, known)
         V = _model_of(evaluation.other).ready().read(embedding_basis)
-        guess = _of_components(side, V, totals).of(tested.other.features - side.mean)
+        guess = reduced_readout(side, V, totals).of(tested.other.features - side.mean)
         found[:, OTHER] = losses_of(guess, targets, known, classes=totals.classes)
     if len(evaluation.inputs.mean):
         inputs, units = standardized(_narrowed(evaluation.inputs, known), totals.rows)
@@ -252,31 +253,26 @@ def more_columns(state: PipelineState) -> Floats:
 
 def _feature_readouts(side: Side, U: Floats, more: Floats, totals: Totals) -> dict[int, Readout]:
     """Readouts of the embedding, of more and fewer components, of all features, of nothing."""
-    found = {CONSTANT: constant(side, totals), EMBEDDING: _of_components(side, U, totals)}
+    found = {CONSTANT: constant(side, totals)}
     if len(side.mean) <= MOST_COMPARED:
         ridge, whole = regression_of(side, totals)
         found[FEATURES] = readout(side, whole, ridge, totals)
+    found[EMBEDDING] = reduced_readout(side, U, totals)
     if more.shape[1]:
         for place, level in enumerate(LEVELS):
-            found[len(METHODS) + place] = _of_components(side, more[:, :level], totals)
+            found[len(METHODS) + place] = reduced_readout(side, more[:, :level], totals)
     return found
-
-
-def _of_components(side: Side, U: Floats, totals: Totals) -> Readout:
-    """Readout of a few components.
-
-    No penalty: their weights may be large, where features vary little along them, and the ridge
-    that suits all features would then leave nothing of the components.
-    """
-    return readout(side, U, 0.0, totals)
 
 
 def _input_readouts(side: Side, totals: Totals, k: int) -> dict[int, Readout]:
     """Readouts of the inputs and of their classical reductions."""
     whole = regression_of(side, totals)
     linear = lda(side, whole, totals, k) if totals.classes else pls(side, k)
-    columns = {INPUTS: whole.coefficients, PCA: pca(side, k), LINEAR: linear}
-    return {method: readout(side, W, whole.ridge, totals) for method, W in columns.items()}
+    return {
+        INPUTS: readout(side, whole.coefficients, whole.ridge, totals),
+        PCA: reduced_readout(side, pca(side, k), totals),
+        LINEAR: reduced_readout(side, linear, totals),
+    }
 
 
 def _columns_of(labels: OneHotMap, y: NDArray[Any]) -> NDArray[np.intp]:

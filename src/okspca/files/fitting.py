@@ -186,7 +186,7 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
     if not block.is_whole:
         kept = _kept(model, record, block)
         X, y = np.ascontiguousarray(X[kept]), y[kept]
-    evaluation, before = record.evaluation, _n_imputed(model)
+    evaluation = record.evaluation
     if kept.any():
         tested = None
         if evaluation is not None:
@@ -203,7 +203,7 @@ def learn(model: OKSPCA, record: StreamRecord, block: Block) -> StreamRecord:
     return record._replace(
         rows_read=record.rows_read + n,
         rows_skipped=record.rows_skipped + n - int(kept.sum()),
-        values_imputed=record.values_imputed + _n_imputed(model) - before,
+        values_imputed=record.values_imputed + _n_filled(record, block, kept),
         evaluation=evaluation,
         others=_with_others(record, block.X),
     )
@@ -338,9 +338,13 @@ def _completed(model: OKSPCA, X: Floats) -> Floats:
     return X if is_plain or not is_ready else model.complete_rows(X)
 
 
-def _n_imputed(model: OKSPCA) -> int:
-    """Values that the model has filled in so far, or will once held-back rows are learned."""
-    return 0 if model.learned is None else model.n_values_imputed_
+def _n_filled(record: StreamRecord, block: Block, kept: NDArray[np.bool_]) -> int:
+    """Values of the files that the model fills in; a text that is missing is one of them."""
+    if block.missing is None or record.missing != IMPUTE:
+        return 0
+    widths = [len(each.categories) or 1 for each in record.encodings] or [1] * block.X.shape[1]
+    first = np.cumsum([0, *widths[:-1]])
+    return int(block.missing[kept][:, first].sum())
 
 
 def target_of(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:

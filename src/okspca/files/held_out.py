@@ -14,12 +14,13 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION, check_labels
 from okspca.estimators.preparing import IMPUTE
 from okspca.features import OneHotMap
-from okspca.files.columns import check_present, kinds_of
+from okspca.files.columns import check_present
 from okspca.files.comparison import Scores, scores
 from okspca.files.evaluating import before_learning, taken
 from okspca.files.fitting import SMALL, Block, block_of, blocks
 from okspca.files.readers import expanded, rows_of
 from okspca.files.reading import LABEL, NUMBER, Reading
+from okspca.files.saved import reading_for
 from okspca.state.evaluations import Evaluation
 from okspca.state.streams import StreamRecord
 
@@ -36,9 +37,8 @@ def score_held_out(
 ) -> HeldOut:
     """Score the rows of files, without those of unknown classes or with gaps that stay."""
     classes = model.task_ == CLASSIFICATION
-    kinds = {**kinds_of(record), record.target: LABEL if classes else NUMBER}
-    columns = frozenset([*record.columns, record.target])
-    reading = reading._replace(kinds={**kinds, **reading.kinds}, columns=columns)
+    target = {record.target: LABEL if classes else NUMBER}
+    reading = reading_for(record, reading, inputs, target, needed=[record.target])
     evaluation = Evaluation.start(model.input_map_.n_features, model.input_map_.n_inputs)
     rows = used = 0
     found = rows_of(expanded(inputs), reading)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from okspca.files.numerals import Numerals, unit_of
-from okspca.files.reading import COPY, LABEL
+from okspca.files.reading import COPY, DROP, LABEL, Reading
 
 #: A column with at least this share of numbers must hold nothing else.
 NEARLY = 0.5
@@ -42,9 +42,13 @@ class Plan(NamedTuple):
 class Unsure(Exception):  # noqa: N818
     """A column that is not read before something is said about it."""
 
-    def __init__(self, value: str | None, sentence: str) -> None:
+    def __init__(self, value: str | None, sentence: str, instead: str = "") -> None:
         super().__init__(sentence)
-        self.value, self.sentence = value, sentence
+        self.value, self._sentence, self._instead = value, sentence, instead
+
+    def told(self, reading: Reading) -> str:
+        """What is to be said; that the column may be left out, where the command can do that."""
+        return f"{self._sentence}{self._instead if DROP in reading.advised else ''}."
 
 
 def as_it_is(values: pa.Array) -> pa.Array:
@@ -78,7 +82,7 @@ def input_plan(kind: pa.DataType, texts: Sequence[str], numerals: Numerals, name
     if not pa.types.is_string(kind):
         return number_plan(numerals, pa.float64())
     if texts and all(map(DATE_LIKE.match, texts)):
-        raise Unsure(texts[0], _date_question(texts, name))
+        raise Unsure(texts[0], _date_question(texts), f", or use --drop {name}")
     return loose_plan(texts, numerals, name) or text_plan()
 
 
@@ -87,7 +91,7 @@ def required_number(texts: Sequence[str], numerals: Numerals, name: str) -> Plan
     written = _written(texts, numerals, name)
     other = next((text for text in texts if not written.matches(text)), None)
     if other is not None:
-        raise Unsure(other, f"is not a number{_na(other)}.")
+        raise Unsure(other, f"is not a number{_na(other)}")
     return number_plan(written, pa.string())
 
 
@@ -122,7 +126,7 @@ def loose_plan(texts: Sequence[str], numerals: Numerals, name: str) -> Plan | No
     if len(texts) - len(others) >= NEARLY * len(texts) > 0:
         share = int(100 * (1 - len(others) / len(texts)))
         told = f"is not a number, as {share} % of the first values are{_na(others[0])}"
-        raise Unsure(others[0], f"{told}, or if the column is text, --text {name}.")
+        raise Unsure(others[0], f"{told}, or if the column is text, --text {name}")
     return None
 
 
@@ -165,16 +169,16 @@ def _written(texts: Sequence[str], numerals: Numerals, name: str) -> Numerals:
     units = {u: text for u, text in units.items() if numerals._replace(unit=u).matches(text)}
     if len(units) > 1:
         (_, first), (_, second) = list(units.items())[:2]
-        told = f"is written otherwise than {first!r} in the same column"
-        raise Unsure(second, f"{told}; mend it, or leave it out with --drop {name}.")
+        told = f"is written otherwise than {first!r} in the same column; mend it"
+        raise Unsure(second, told, f", or leave it out with --drop {name}")
     return numerals._replace(unit=next(iter(units), ""))
 
 
-def _date_question(texts: Sequence[str], name: str) -> str:
+def _date_question(texts: Sequence[str]) -> str:
     """Say which formats dates may have."""
     formats = [form for form in _formats(texts[0]) if all(is_date(t, [form]) for t in texts)]
     shown = " or ".join(f"--date-format '{form}'" for form in formats) or "--date-format"
-    return f"seems to be a date; say how it is written with {shown}, or use --drop {name}."
+    return f"seems to be a date; say how it is written with {shown}"
 
 
 def _formats(text: str) -> list[str]:

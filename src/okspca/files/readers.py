@@ -125,7 +125,7 @@ def rows_of(
         if reading.is_cut:
             return
         if aligned is not None:
-            reading = aligned.reading
+            reading = aligned.reading._replace(needed=())
 
 
 def _is_left(name: str, reading: Reading) -> bool:

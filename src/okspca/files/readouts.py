@@ -6,10 +6,11 @@ reduction to the columns of some W is read by the same ridge regression, restric
     (Wᵀ G W + λ Wᵀ W) B = Wᵀ H,      t(x) = s + Bᵀ Wᵀ (x - m),
 
 and for classes by the linear discriminants of :mod:`okspca.numerics.discriminants` with the same
-penalty.  λ is chosen by generalised cross-validation of the regression on all columns, from the
-rows seen so far (:mod:`okspca.files.ridges`).  A response is predicted at most ``MOST_SPREADS``
-standard deviations from its mean so far: one row with a wild input would decide everything
-otherwise.  The reductions are
+penalty.  λ is chosen for each W by generalised cross-validation of the regression on orthonormal
+columns of its span, from the rows seen so far (:mod:`okspca.files.ridges`): one that suits hundreds
+of columns would hide what a few of them tell if those vary little.  A response is predicted at most
+``MOST_SPREADS`` standard deviations from its mean so far: one row with a wild input would decide
+everything otherwise.  The reductions are
 
 * all columns: W = (G + λ I)⁻¹ H, whose span gives the same as all of them;
 * PCA: the leading eigenvectors of G;
@@ -100,6 +101,15 @@ def readout(side: Side, W: Floats, ridge: float, totals: Totals) -> Readout:
     return Readout(product(W, weights), offsets)
 
 
+def reduced_readout(side: Side, W: Floats, totals: Totals) -> Readout:
+    """Read targets from the columns of W with the ridge that suits them."""
+    Q = _orthonormal(W)
+    if not Q.shape[1]:
+        return constant(side, totals)
+    gram, cross = product(Q.T, product(side.gram, Q)), product(Q.T, side.cross)
+    return readout(side, Q, regression_of(Side(Q[0], gram, cross), totals).ridge, totals)
+
+
 def pca(side: Side, k: int) -> Floats:
     """Directions of largest variance."""
     D = len(side.gram)
@@ -139,7 +149,16 @@ def pls(side: Side, k: int) -> Floats:
 
 def _uncorrelated(side: Side, W: Floats, ridge: float, rows: int) -> Floats:
     """Columns of the same span along which rows are uncorrelated and, penalty added, of size 1."""
-    products = (product(W.T, product(side.gram, W)) + ridge * product(W.T, W)) / rows
+    return _unit_columns(W, (product(W.T, product(side.gram, W)) + ridge * product(W.T, W)) / rows)
+
+
+def _orthonormal(W: Floats) -> Floats:
+    """Orthonormal columns of the same span."""
+    return _unit_columns(W, product(W.T, W))
+
+
+def _unit_columns(W: Floats, products: Floats) -> Floats:
+    """Columns of the same span whose inner products, given those of W, are zero and one."""
     size = np.sqrt(np.maximum(products.diagonal(), 0.0))
     there = size > np.finfo(np.float64).tiny
     W, size = W[:, there], size[there]

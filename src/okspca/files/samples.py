@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from okspca.errors import DataError
 from okspca.estimators.preparing import IMPUTE
-from okspca.files.columns import check_present, input_names, inputs_of, kinds_of
+from okspca.files.columns import check_present, input_names, inputs_of
 from okspca.files.fitting import target_of
 from okspca.files.readers import expanded, rows_of
 from okspca.files.reading import LABEL, NUMBER, Reading
+from okspca.files.saved import reading_for
 from okspca.numerics.arrays import Floats
 from okspca.state.streams import StreamRecord
 
@@ -59,9 +60,8 @@ def read_sample(
     """Read the first rows of inputs, as the model sees them."""
     names = input_names(record.columns, record.encodings)
     limit = max(min(most_rows, MOST_VALUES // len(names)), 1)
-    kinds = {**kinds_of(record), record.target: LABEL if classes else NUMBER}
-    used = frozenset([*record.columns, record.target])
-    reading = reading._replace(kinds={**kinds, **reading.kinds}, columns=used)
+    target = {record.target: LABEL if classes else NUMBER}
+    reading = reading_for(record, reading, inputs, target, needed=[record.target])
     parts: list[tuple[Floats, NDArray[Any], NDArray[np.bool_]]] = []
     found = 0
     for batch in rows_of(expanded(inputs), reading):

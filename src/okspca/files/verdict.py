@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from okspca.estimators import OKSPCA
 from okspca.estimators.presets import objective_of, target_in_words
+from okspca.features import OneHotMap
 from okspca.files.comparison import ACCURACY, Entry, Gap, Scores
 from okspca.files.evaluating import more_columns
 
@@ -35,8 +36,10 @@ class Setting(NamedTuple):
     target : str
         What the target is called.
     k, n_inputs, most : int
-        Components asked for, inputs with indicators of missing values, and components that the
-        target has at most.
+        Components that the model delivers, inputs with indicators of missing values, and components
+        that the target has at most.
+    asked, n_classes : int
+        Components asked for, where those are more, and classes of the target, where it has some.
 
     Examples
     --------
@@ -48,17 +51,33 @@ class Setting(NamedTuple):
     k: int
     n_inputs: int
     most: int
+    asked: int = 0
+    n_classes: int = 0
 
     @property
     def components(self) -> str:
         """How many components, in words."""
         return _counted(self.k, "component")
 
+    @property
+    def of_pca(self) -> str:
+        """How many components PCA and PLS have: as many as were asked for, if there are."""
+        return _counted(min(max(self.asked, self.k), self.n_inputs), "component")
+
+    @property
+    def of_lda(self) -> str:
+        """How many components LDA has: fewer than there are classes."""
+        most = min(self.n_inputs, self.n_classes - 1 if self.n_classes else self.n_inputs)
+        return _counted(max(min(max(self.asked, self.k), most), 1), "component")
+
 
 def setting_of(model: OKSPCA, target: str) -> Setting:
     """What a verdict on a model needs to know."""
     most = model.ready().read(lambda state: more_columns(state).shape[1])
-    return Setting(target, int(model.n_components), model.input_map_.n_inputs, max(most, 1))
+    asked, labels = int(model.n_components), model.target_map_
+    n_classes = labels.n_features if isinstance(labels, OneHotMap) else 0
+    delivered = min(asked, model.basis().rank or asked)
+    return Setting(target, delivered, model.input_map_.n_inputs, max(most, 1), asked, n_classes)
 
 
 def verdict(found: Scores | None, model: OKSPCA, target: str) -> str:
@@ -88,13 +107,15 @@ def other_words(found: Scores | None, model: OKSPCA) -> str:
 
 def method_names(found: Scores, setting: Setting) -> dict[str, str]:
     """What the methods are called in tables and sentences."""
-    linear = "LDA" if found.measure == ACCURACY else "PLS"
+    linear = f"LDA with {setting.of_lda}"
+    if found.measure != ACCURACY:
+        linear = f"PLS with {setting.of_pca}"
     guess = "always guessing the most frequent class"
     return {
         "embedding": f"the {setting.components} of this model",
         "inputs": f"all {_counted(setting.n_inputs, 'input')}, not reduced",
-        "linear": f"{linear} with {setting.components}",
-        "pca": f"PCA with {setting.components}",
+        "linear": linear,
+        "pca": f"PCA with {setting.of_pca}",
         "constant": guess if found.measure == ACCURACY else "the mean so far",
         "other": "the other objective, same number of components",
         "features": "all random features of this model",

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from okspca.errors import DataError
 from okspca.files import plans
+from okspca.files.columns import check_present
 from okspca.files.numerals import Numerals, cleaned
 from okspca.files.plans import Plan, Unsure
 from okspca.files.reading import COPY, LABEL, TEXT, Reading
@@ -26,6 +27,7 @@ class TypedColumns:
 
     def plan(self, first: pa.RecordBatch, place: Place) -> None:
         """Find the columns of whole numbers, and those that hold numbers written as text."""
+        check_present(self._reading.needed, first.schema.names)
         self.is_planned = True
         for number, field in enumerate(first.schema):
             if self._reading.kind_of(field.name) in (TEXT, LABEL, COPY):
@@ -78,7 +80,7 @@ class TypedColumns:
             return plans.loose_plan(texts.drop_null().to_pylist(), numerals, name)
         except Unsure as doubt:
             where = place(texts.to_pylist().index(doubt.value))
-            message = f"{where}, column {name!r}: {doubt.value!r} {doubt.sentence}"
+            message = f"{where}, column {name!r}: {doubt.value!r} {doubt.told(self._reading)}"
             raise DataError(message) from doubt
 
     def _texts(self, column: pa.Array) -> pa.Array:

@@ -267,6 +267,7 @@ def fit_command(portrait: Portrait) -> str:
     caps = [len(e.categories) for e in record.encodings if e.kind == ONE_HOT]
     words += ["--one-hot", str(max(caps))] if caps else []
     words += ["--dates"] if any(e.kind == DATE for e in record.encodings) else []
+    words += record.flags
     words += ["--evaluate"] if record.evaluation is not None else []
     return shlex.join(words)
 

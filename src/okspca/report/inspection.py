@@ -1,5 +1,6 @@
 """What a saved model is and what it is worth, as plain values and as lines for people."""
 
+import shlex
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -180,7 +181,8 @@ def _stream(stream: dict[str, Any]) -> str:
     told = f"{stream['rows_read']:,} rows of {_some(stream['inputs']) or 'merged models'}"
     skipped = f", {stream['rows_skipped']:,} skipped" if stream["rows_skipped"] else ""
     filled = f", {stream['values_imputed']:,} values filled in" if stream["values_imputed"] else ""
-    return f"{told}{skipped}{filled}; target column {stream['target']}"
+    read = f"; read with {shlex.join(stream['flags'])}" if stream["flags"] else ""
+    return f"{told}{skipped}{filled}; target column {stream['target']}{read}"
 
 
 def _scores(found: dict[str, Any]) -> str:

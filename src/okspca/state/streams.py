@@ -11,6 +11,7 @@ import numpy as np
 
 from okspca.state.evaluations import Evaluation, read_evaluation, write_evaluation
 from okspca.state.fields import Sink, Source
+from okspca.state.said import parsed, typed
 
 MISSING = ("raise", "skip", "impute")
 NUMBER, DATE, ONE_HOT = "number", "date", "one-hot"
@@ -79,6 +80,8 @@ class StreamRecord(NamedTuple):
         For a log such as Kafka: the next message of each partition that was not learned.
     others : tuple of int
         For each column, how many of its texts were no category; empty where there were none.
+    flags : tuple of str
+        What was said about reading the files, as it is typed; see :mod:`okspca.state.said`.
 
     Examples
     --------
@@ -98,6 +101,7 @@ class StreamRecord(NamedTuple):
     evaluation: Evaluation | None = None
     offsets: tuple[tuple[str, int, int], ...] = ()
     others: tuple[int, ...] = ()
+    flags: tuple[str, ...] = ()
 
     @property
     def has_dates(self) -> bool:
@@ -130,6 +134,8 @@ def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
         inner.put("offsets", [list(offset) for offset in stream.offsets])
     if stream.others:
         inner.put("others", list(stream.others))
+    if stream.flags:
+        inner.put("flags", list(stream.flags))
     if stream.evaluation is not None:
         write_evaluation(inner.inside("evaluation"), stream.evaluation)
 
@@ -163,6 +169,8 @@ def read_stream(source: Source) -> StreamRecord | None:
         record = record._replace(offsets=_read_offsets(inner))
     if "others" in later:
         record = record._replace(others=_read_others(inner, len(record.encodings)))
+    if "flags" in later:
+        record = record._replace(flags=_read_flags(inner))
     if "evaluation" in later:
         record = record._replace(evaluation=read_evaluation(inner.inside("evaluation")))
     inner.close()
@@ -178,6 +186,15 @@ def _read_others(source: Source, n_columns: int) -> tuple[int, ...]:
     if any(type(count) is not int or count < 0 for count in counts):
         source.refuse("others", value)
     return tuple(counts)
+
+
+def _read_flags(source: Source) -> tuple[str, ...]:
+    """Read what was said about reading the files; each thing that can be said has one form."""
+    words = source.texts("flags")
+    said = parsed(words)
+    if not words or said is None or typed(said) != words:
+        source.refuse("flags", " ".join(words))
+    return words
 
 
 def _read_offsets(source: Source) -> tuple[tuple[str, int, int], ...]:

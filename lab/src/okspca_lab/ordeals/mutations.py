@@ -18,6 +18,8 @@ Mutation = Callable[[bytes, Random], bytes]
 HUGE = (1 << 31, 1 << 40, (1 << 53) + 1, 1 << 62, 1 << 64, 10**30)
 #: Fields of the header whose size decides how large something is.
 SIZES = ("width", "n_right", "n_groups", "n_features_in", "rows", "reinitialised", "built_at")
+#: Fields of the record of a stream that need not be there: a file without them is whole.
+OPTIONAL = ("encodings", "offsets", "others", "flags")
 #: Arrays that are scratch: they may hold anything, so spoiling their values spoils nothing.
 SCRATCH = ("service_state/",)
 
@@ -82,7 +84,7 @@ def lying_table(data: bytes, random: Random) -> bytes:
 
 def field_missing(data: bytes, random: Random) -> bytes:
     """Delete a field of the header."""
-    return _with_header(data, random, lambda holder, key: holder.pop(key), fields_of)
+    return _with_header(data, random, lambda holder, key: holder.pop(key), _needed)
 
 
 def field_added(data: bytes, random: Random) -> bytes:
@@ -245,6 +247,11 @@ def fields_of(holder: Any) -> Iterator[Place]:
         yield holder, key
         if isinstance(value, dict):
             yield from fields_of(value)
+
+
+def _needed(holder: Any) -> Iterator[Place]:
+    """Fields that must be there."""
+    return (place for place in fields_of(holder) if place[1] not in OPTIONAL)
 
 
 def _counts(holder: Any) -> Iterator[Place]:
