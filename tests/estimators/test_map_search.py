@@ -182,6 +182,49 @@ def test_a_saved_search_goes_on(place: int, kind: str) -> None:
     assert np.array_equal(twin.relevance_, model.relevance_)
 
 
+@pytest.mark.parametrize("labels", [True, False])
+@pytest.mark.parametrize(("stop", "step"), [(512, 100), (700, 700), (1100, 1100), (1024, 512)])
+def test_a_climb_that_is_put_off_is_made_up_for(stop: int, step: int, labels: bool) -> None:
+    """Rows are learned all the same; and later nothing tells that the process had to end."""
+    X, y = product(1300)
+    target = np.array(["a", "b", "c"])[np.digitize(y, [-0.5, 0.5])] if labels else y
+    options = {**SMALL, "objective": "whitened", "frequencies": "mixed", "pilot_rows": 1024}
+    whole = learned(OKSPCA(1, **options), X, target, 100)
+    model = learned(OKSPCA(1, **options), X[: stop - 50], target[: stop - 50], step)
+    token = module.ENDING.set(lambda: True)
+    try:
+        model.partial_fit(X[stop - 50 : stop], target[stop - 50 : stop])
+    finally:
+        module.ENDING.reset(token)
+    search = model.ready().state.companions["search"]
+    assert model.n_samples_seen_ == stop
+    again = OKSPCA.from_bytes(model.to_bytes())
+    assert again.to_bytes() == model.to_bytes()
+    assert search.owed or stop != 512
+    for one in (model, again):
+        one.partial_fit(X[stop:], target[stop:])
+        assert one.transform(X).tobytes() == whole.transform(X).tobytes()
+        assert one.to_bytes() == whole.to_bytes()
+
+
+def test_several_climbs_that_are_put_off_are_made_in_order() -> None:
+    X, y = product(1300)
+    options = {**SMALL, "objective": "whitened", "pilot_rows": 1024}
+    model = OKSPCA(1, **options)
+    token = module.ENDING.set(lambda: True)
+    try:
+        model.partial_fit(X[:1200], y[:1200])
+    finally:
+        module.ENDING.reset(token)
+    search = model.ready().state.companions["search"]
+    assert (search.owed, search.n_held, model.n_samples_seen_) == ((512, 1024), 1200, 1200)
+    assert not hasattr(model, "relevance_")
+    model = OKSPCA.from_bytes(model.to_bytes()).partial_fit(X[1200:], y[1200:])
+    whole = OKSPCA(1, **options).partial_fit(X, y)
+    assert model.to_bytes() == whole.to_bytes()
+    assert model.ready().state.companions["search"].is_final
+
+
 def test_a_search_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = product(600)
     model = OKSPCA(1, **SMALL).partial_fit(X[:500], y[:500])

@@ -20,6 +20,7 @@ from okspca.errors import DataError, StateError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import n_input_features
 from okspca.estimators.data import CLASSIFICATION, REGRESSION
+from okspca.estimators.map_search import ENDING
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.preparing import prepared_names
 from okspca.estimators.saving import load_model, save_model
@@ -213,6 +214,7 @@ class FitRun:
     def learn(self, every: tuple[int, float]) -> None:
         """Learn block by block, with checkpoints, and write the model."""
         assert self.record is not None
+        ENDING.set(lambda: self.interruption.wanted)
         self.progress.begin(self.position, self.record.rows_read)
         try:
             self._learn_blocks(self.record, every)

@@ -8,9 +8,15 @@ over.
 A replaced map means a new moment: the pipeline starts empty and learns the rows kept so far again,
 in their order.  After the last climb the map is final, and the rows are let go.  So from then on
 the model is what one would have had with this map from the first row on, and memory is bounded.
+
+A climb takes seconds.  Where a process has to end at once, it is put off (``ENDING``): the rows are
+learned with the map in use, and the climb is made before the next row is learned, from the rows it
+was due after.  So in the end the model is the same.
 """
 
 import time
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -29,6 +35,8 @@ FIRST_CLIMB = 512
 ROWS_PER_INPUT = 8
 #: Rows that are kept take no more than this, whatever ``pilot_rows`` says.
 MOST_BYTES = 2**26
+#: Asked during a climb: whether the process has to end, so that the climb is put off.
+ENDING: ContextVar[Callable[[], bool]] = ContextVar("ENDING", default=lambda: False)
 #: A climb that takes longer than so many seconds says so, and again every so many.
 PATIENCE, INTERVAL = 1.0, 5.0
 
@@ -51,6 +59,8 @@ class MapSearch:
         How many rows are kept at most.
     held : tuple of Rows
         The rows kept.
+    climbed_at : int
+        Row number after which the last climb was due that was made.
 
     Examples
     --------
@@ -67,6 +77,7 @@ class MapSearch:
     top: str
     pilot_rows: int
     held: tuple[Rows, ...] = ()
+    climbed_at: int = 0
 
     @classmethod
     def start(cls, blank: PipelineState, top: str, pilot_rows: int) -> Self:
@@ -88,6 +99,12 @@ class MapSearch:
         """Number of rows kept."""
         return sum(len(rows) for rows in self.held)
 
+    @property
+    def owed(self) -> tuple[int, ...]:
+        """Row numbers of climbs that were put off."""
+        n = self.n_held
+        return tuple(time for time in self.times if self.climbed_at < time <= n)
+
     def learn(
         self,
         pipeline: Pipeline,
@@ -102,10 +119,15 @@ class MapSearch:
         unless there was a climb; where it raises, nothing has changed.  All else is as for
         :meth:`Pipeline.run`.
         """
-        before, search = self.n_held, self
+        search = self
+        if self.owed:
+            nothing = rows.first(0)
+            pipeline, search = search.tested(pipeline.twin(), nothing, target_map)
+        before, start = search.n_held, 0
         due = [time - before for time in self.times if before < time <= before + len(rows)]
-        start = 0
-        for stop in () if self.is_final else due:
+        for stop in due:
+            if search.is_final or search.owed:
+                break
             piece = rows.between(start, stop)
             pipeline, search = search.tested(pipeline.twin(), piece, target_map)
             start = stop
@@ -123,7 +145,7 @@ class MapSearch:
     def tested(
         self, pipeline: Pipeline, rows: Rows, target_map: FeatureMap | None
     ) -> tuple[Pipeline, Self]:
-        """Learn rows after the last of which the ladder is climbed."""
+        """Learn rows after the last of which the ladder is climbed; make climbs that are owed."""
         assert self.blank is not None
         kept, *more = self.holding(rows).held
         for block in more:
@@ -131,15 +153,20 @@ class MapSearch:
         blank = self.blank.twin()
         blank.companions = pipeline.state.companions
         blank.target_map = blank.target_map if target_map is None else target_map
-        place = found_place(blank, kept, self.place, self.top)
-        if place.feature_map is self.place.feature_map:
+        after = replace(self, held=(kept,))
+        for row in after.owed:
+            try:
+                place = found_place(blank, kept.first(row), after.place, self.top)
+            except _PutOffError:
+                break
+            after = replace(after, place=place, climbed_at=row)
+        if after.place.feature_map is self.place.feature_map:
             pipeline.run(rows.X, rows.Y, rows.weights, target_map=target_map)
         else:
-            blank.input_map = place.feature_map
+            blank.input_map = after.place.feature_map
             pipeline = Pipeline(blank)
             pipeline.run(kept.X, kept.Y, kept.weights)
-        after = replace(self, place=place, held=(kept,))
-        return pipeline, after.ended() if len(kept) >= self.times[-1] else after
+        return pipeline, after.ended() if after.climbed_at == self.times[-1] else after
 
     def ended(self) -> Self:
         """Return the search with its map as the final one, and without rows."""
@@ -185,8 +212,12 @@ def found_place(blank: PipelineState, rows: Rows, place: Place, top: str) -> Pla
     return climbed(_base(blank), place, Pilot(Z, T, rows.weights), top, progress.tick)
 
 
+class _PutOffError(Exception):
+    """A climb that has to wait."""
+
+
 class _Progress:
-    """Tells people why a call takes seconds."""
+    """Tells people why a call takes seconds, and ends it where there is no time for it."""
 
     def __init__(self, n_rows: int) -> None:
         self._n_rows = n_rows
@@ -194,6 +225,8 @@ class _Progress:
 
     def tick(self) -> None:
         """Say something, if it is time."""
+        if ENDING.get()():
+            raise _PutOffError
         if time.monotonic() >= self._next:
             tell(f"okspca is learning its features from the first {self._n_rows:,} rows.")
             self._next = time.monotonic() + INTERVAL

@@ -1,6 +1,7 @@
 """A search for the input map, on disk: where it stands, and the rows that are kept for it."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def write_search(sink: Sink, search: MapSearch, shared: Shared) -> None:
         blank = copy.copy(search.blank)
         blank.target_map = shared.labels or blank.target_map
         write_pipeline(sink.inside("blank"), blank, shared)
+        sink.put("climbed_at", search.climbed_at)
         sink.put("n_blocks", len(search.held))
         for number, rows in enumerate(search.held):
             write_rows(sink, str(number), rows)
@@ -56,13 +58,24 @@ def read_search(
         blank = read_pipeline(source.inside("blank"), shared)
         if blank.rows or not _is_drawn_alike(blank, pipeline):
             source.refuse("blank", "not blank")
-        n_blocks, n_inputs = source.count("n_blocks", most=pilot_rows), feature_map.n_inputs
+        n_blocks, n_inputs = source.count("n_blocks"), feature_map.n_inputs
         held = (read_rows(source, str(number), n_inputs, intake) for number in range(n_blocks))
         search = MapSearch(blank, place, top, pilot_rows, tuple(held))
-        if search.n_held >= search.times[-1]:
+        search = replace(search, climbed_at=_read_last_climb(source, search))
+        if search.n_held > pipeline.rows:
             source.refuse("n_blocks", n_blocks)
     source.close()
     return search
+
+
+def _read_last_climb(source: Source, search: MapSearch) -> int:
+    """Read after which row the last climb was due that was made; none was put off at first."""
+    passed = (0, *(row for row in search.times if row <= search.n_held))
+    climbed_at = source.count("climbed_at") if "climbed_at" in source.names() else passed[-1]
+    # After the last climb there is no search.
+    if climbed_at not in passed or climbed_at == search.times[-1]:
+        source.refuse("climbed_at", climbed_at)
+    return climbed_at
 
 
 def _is_drawn_alike(blank: PipelineState, pipeline: PipelineState) -> bool:
