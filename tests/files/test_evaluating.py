@@ -8,6 +8,7 @@ from numpy.random import RandomState
 
 from okspca import OKSPCA
 from okspca.errors import DataError
+from okspca.estimators.map_search import ENDING
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.files.comparison import Scores, scores
 from okspca.files.evaluating import after_learning, before_learning
@@ -179,6 +180,34 @@ def test_indicators_of_missing_values_come_through_a_file() -> None:
     X, _, y = gappy()
     whole, resumed = (learned_with_gaps(X, y, saves=saves) for saves in (False, True))
     assert model_bytes(*whole) == model_bytes(*resumed)
+
+
+def test_scores_do_not_tell_that_a_climb_was_put_off() -> None:
+    """The rows so far are kept as long as a map may change, whatever the row number says."""
+    X, y = rows()
+    settings: dict[str, Any] = {"preset": "predictive", "pilot_rows": 1024}
+    expected = evaluated(X, y, **settings)
+    model = OKSPCA(2, n_random_features=D, random_state=0, **settings)
+    evaluation = Evaluation.start(D, X.shape[1])
+    for start in range(0, len(X), BLOCK):
+        some = slice(start, start + BLOCK)
+        tested = before_learning(model, evaluation, X[some], y[some])
+        is_last = start + BLOCK == 1024
+        token = ENDING.set((lambda: True) if is_last else (lambda: False))
+        try:
+            model.partial_fit(X[some], y[some])
+            assert bool(model.learned.search.owed) == is_last  # type: ignore[union-attr]
+        finally:
+            ENDING.reset(token)
+        evaluation = after_learning(model, evaluation, tested, X[some], y[some])
+        assert (evaluation.kept is not None) == (0 < start < 1024)
+    found = scores(evaluation, classes=False)
+    assert found is not None
+    # One block was predicted with the map that was then in use.
+    assert found.embedding == pytest.approx(expected.embedding, abs=0.05)
+    assert found.entries["features"].score == pytest.approx(
+        expected.entries["features"].score, abs=0.05
+    )
 
 
 def test_a_refused_block_leaves_no_trace_in_the_evaluation() -> None:

@@ -13,9 +13,9 @@ order.  What that equals:
 * **Causal scalers.**  A shard standardises a row by the rows *it* saw before.  The merge is still
   the exact sum of what the shards realised, but not what one run over all rows would have given.
   So everything here freezes: ``standardize="causal"`` is taken as ``"frozen"``.
-* **What has no merge.**  Trackers and windows follow one stream and
-  are refused.  ``ridge="auto"`` adds up the errors that each shard made: it merges, but a shard
-  of another length may choose another ridge; give a number where runs must be equal.
+* **What has no merge.**  Trackers and windows follow one stream and are refused.
+  ``ridge="auto"`` adds up the errors that each shard made: it merges, but a shard of another
+  length may choose another ridge; give a number where runs must be equal.
 
 Two passes by hand; engines (:mod:`~okspca.distributed.dask`, :mod:`~okspca.distributed.spark`) do
 just this, with bytes between their workers:

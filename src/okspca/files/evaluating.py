@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import check_labels
-from okspca.estimators.map_search import times
+from okspca.estimators.map_search import is_searching
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.presets import frequencies_of, objective_of
 from okspca.features import FeatureMap, OneHotMap
@@ -161,7 +161,8 @@ def taken(model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any])
         second, side = _model_of(before.other), before.other.features
         sums = _side(second, before, side, (tested.other, kept), targets)
         after = after._replace(other=before.other._replace(features=sums))
-    if model.n_samples_seen_ >= times(model.input_map_.n_inputs, int(model.pilot_rows))[-1]:
+    models = [model] if after.other is None else [model, _model_of(after.other)]
+    if not any(one.learned is not None and is_searching(one.learned.search) for one in models):
         after = after._replace(kept=None)
     return _with_targets(after, targets)
 

@@ -107,7 +107,8 @@ def reduced_readout(side: Side, W: Floats, totals: Totals) -> Readout:
     if not Q.shape[1]:
         return constant(side, totals)
     gram, cross = product(Q.T, product(side.gram, Q)), product(Q.T, side.cross)
-    return readout(side, Q, regression_of(Side(Q[0], gram, cross), totals).ridge, totals)
+    found = regression(gram, cross, float(totals.square.sum()), totals.rows)
+    return readout(side, Q, found.ridge, totals)
 
 
 def pca(side: Side, k: int) -> Floats:

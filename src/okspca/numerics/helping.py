@@ -28,7 +28,7 @@ def leave_with(parent: int) -> None:
     os._exit(0)
 
 
-def help_out(folder: Path, slot: str, settings: str, task: str) -> None:
+def help_out(folder: Path, settings: str, task: str) -> None:
     """Do a task, unless somebody does, or code from here would not be what is needed there."""
     helpers = import_module("okspca.numerics.helpers")
     caching = import_module("okspca.numerics.caching")
@@ -45,7 +45,7 @@ def main(folder: str, slot: str, settings: str, parent: str, task: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=leave_with, args=(int(parent),), daemon=True).start()
     if claims.take(Path(folder), f"helper {slot}"):
-        help_out(Path(folder), slot, settings, task)
+        help_out(Path(folder), settings, task)
 
 
 if __name__ == "__main__":
