@@ -163,7 +163,7 @@ def test_a_weight_counts_as_repetition_in_a_trial() -> None:
     weighted = Pilot(Z, T, counts.astype(np.float64))
     assert (weighted.learn, repeated.learn) == (6, 8)
     found = [tried(phi, data, (0.1,)) for data in (weighted, repeated)]
-    np.testing.assert_allclose(found[0].error, found[1].error, rtol=1e-10)
+    np.testing.assert_allclose(found[0].errors.sum(), found[1].errors.sum(), rtol=1e-10)
     np.testing.assert_allclose(found[0].B, found[1].B, rtol=1e-8)
 
 

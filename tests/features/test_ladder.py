@@ -101,3 +101,31 @@ def test_the_same_rows_give_the_same_bits() -> None:
     pilot = pilot_of(Z, np.sin(Z[:, 0] * Z[:, 1]))
     maps: list[Any] = [climb(pilot)[1].feature_map for _ in range(2)]
     assert maps[0].weights.tobytes() == maps[1].weights.tobytes()
+
+
+def test_a_gain_within_its_standard_error_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows held back have little to say about a response that is nearly all noise."""
+    taken = {}
+    for sure in (-np.inf, 1.0):
+        monkeypatch.setattr(ladder, "SURE", sure)
+        pilots = [
+            pilot_of(normal(200, 4, seed), normal(200, 1, 100 + seed)[:, 0]) for seed in range(12)
+        ]
+        taken[sure] = sum(climb(pilot, "scaled", 16)[1].rung != "drawn" for pilot in pilots)
+    assert taken[1.0] < taken[-np.inf]
+
+
+def test_trials_are_compared_row_by_row() -> None:
+    Z = normal(400, 3)
+    pilot = pilot_of(Z, np.sin(Z[:, 0]))
+    maps = [FourierMap.sample(3, 16, bandwidth=width, seed=0) for width in (1.5, 20.0)]
+    one, other = (tried(one, pilot, [0.01]) for one in maps)
+    gains = []
+    for a, b in zip(one.errors, other.errors, strict=True):
+        gains.append(b - a)
+    mean = sum(gains) / len(gains)
+    variance = sum((gain - mean) ** 2 for gain in gains) / len(gains)
+    expected = mean / np.sqrt(variance / len(gains))
+    assert one.standard_errors_below(other) == pytest.approx(expected, rel=1e-12)
+    assert other.standard_errors_below(one) == pytest.approx(-expected, rel=1e-12)
+    assert one.standard_errors_below(one) == 0.0

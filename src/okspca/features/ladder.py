@@ -10,7 +10,8 @@ rung           frequencies of the map
 =============  =====================================================================
 
 Every map is tried on the last quarter of the pilot rows (:mod:`okspca.features.trials`).  A rung is
-taken only if it raises the odds by 2 %, and none is looked for once they are above 10,000.
+taken only if it raises the odds by 2 % and its error is lower by a standard error, and none is
+looked for once the odds are above 10,000.
 
 **Scales and mixtures.**  The gradients of a prediction tell which inputs, or mixtures of them,
 matter (:mod:`okspca.features.relevance`).  Maps are tried whose inputs are rescaled accordingly, at
@@ -52,6 +53,8 @@ ROUNDS, MOST_ROUNDS = 3, 12
 RISE = 1.25
 #: What a new map must multiply the odds by.
 GAIN = 1.02
+#: By how many standard errors its error must be lower.
+SURE = 1.0
 #: Odds at which there is nothing left to gain: all but a ten-thousandth is explained.
 ENOUGH = 1e4
 #: Scale at which features are nearly linear in the inputs.
@@ -109,7 +112,8 @@ class _Step(NamedTuple):
 
     def pays(self, below: "_Step") -> bool:
         """Whether it predicts enough better to be taken instead."""
-        return self.odds > GAIN * below.odds
+        is_sure = self.trial.standard_errors_below(below.trial) > SURE
+        return is_sure and self.odds > GAIN * below.odds
 
 
 def climbed(
@@ -179,7 +183,7 @@ def _followed(base: FourierMap, step: _Step, pilot: Pilot, tick: Callable[[], ob
             _Step(tried(rescaled(base, scales), pilot, step.trial.near_ridges), step.rung, scales)
             for scales in (factor * rescaling for factor in FACTORS)
         ]
-        step = min(trials, key=lambda one: one.trial.error)
+        step = min(trials, key=lambda one: one.trial.errors.sum())
         met.append(step)
         if step.odds >= ENOUGH or (number >= ROUNDS and step.odds < RISE * met[-2].odds):
             break

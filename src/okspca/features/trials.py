@@ -3,6 +3,9 @@ r"""Input maps on trial: how well their features predict rows that were held bac
 A ridge regression of the targets on the features of the first three quarters of the pilot rows
 predicts the last quarter; the ridge is the best of a grid.  With the share e of the variance that
 is not predicted, what counts are the odds (1 - e) / e.
+
+The same rows are predicted by all maps, so two of them are compared row by row: their difference in
+squared error has a standard error, below which it tells nothing.
 """
 
 from collections.abc import Sequence
@@ -43,7 +46,7 @@ class Pilot(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One map on trial: odds, error, ridge and coefficients of its prediction.
+    """One map on trial: odds, ridge and coefficients of its prediction, and its squared errors.
 
     Examples
     --------
@@ -54,15 +57,21 @@ class Trial(NamedTuple):
     """
 
     odds: float
-    error: float
     ridge: float
     feature_map: FourierMap
     B: Floats
+    errors: Floats
 
     @property
     def near_ridges(self) -> list[float]:
         """The ridges of the grid around the one that served best."""
         return [ridge for ridge in RIDGES if 0.05 < ridge / self.ridge < 20.0]
+
+    def standard_errors_below(self, other: "Trial") -> float:
+        """By how many standard errors its error is below that of another trial of these rows."""
+        gains = other.errors - self.errors
+        spread = float(np.sqrt(gains.size) * gains.std())
+        return float(gains.sum()) / spread if spread > 0.0 else 0.0
 
 
 def n_learned(n: int) -> int:
@@ -97,10 +106,10 @@ def tried(feature_map: FourierMap, pilot: Pilot, ridges: Sequence[float] = RIDGE
     fits = []
     for ridge in ridges:
         Bt = ridge_coefficients(ridge_factor(S, ridge), Ct)
-        error = float((later * ((actual - product(ahead, Bt.T)) ** 2).sum(axis=1)).sum())
-        fits.append((error, ridge, Bt))
-    error, ridge, Bt = min(fits, key=lambda fit: fit[0])
-    return Trial(odds(error, total), error, ridge, feature_map, Bt.T)
+        errors = later * ((actual - product(ahead, Bt.T)) ** 2).sum(axis=1)
+        fits.append((float(errors.sum()), ridge, Bt, errors))
+    error, ridge, Bt, errors = min(fits, key=lambda fit: fit[0])
+    return Trial(odds(error, total), ridge, feature_map, Bt.T, errors)
 
 
 def odds(error: float, total: float) -> float:

@@ -28,7 +28,7 @@ def command(
         bool,
         typer.Option(
             "--beyond",
-            help="Instead, run the rows past the paper: whitened inputs, learned relevance.",
+            help="Instead, run the rows past the paper: whitened inputs, features that learn.",
         ),
     ] = False,
     jobs: Jobs = 1,

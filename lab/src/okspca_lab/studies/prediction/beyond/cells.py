@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 from okspca import OKSPCA
+from okspca.features.ladder import DRAWN
 from okspca_lab.studies.prediction.beyond.plan import VARIANTS, Plan, Variant
 from okspca_lab.studies.prediction.fits import scored
 from okspca_lab.studies.prediction.methods import FLOOR
@@ -39,10 +40,12 @@ def model_of(variant: Variant, task: Task, split: Split, seed: int) -> OKSPCA:
         task.rank,
         task="classification" if task.labels else "regression",
         objective="whitened" if variant.whitened else "covariance",
-        frequencies="scaled" if variant.relevance else "drawn",
+        frequencies=variant.frequencies,
+        pilot_rows=variant.pilot_rows,
         variance_floor="relative" if variant.scale_free else FLOOR,
         input_map=input_map(task, seed, split.X.shape[1]),
-        target_map=target_map(task, seed),
+        target_features="response" if variant.response else "fourier",
+        target_map=None if variant.response else target_map(task, seed),
     )
 
 
@@ -61,10 +64,17 @@ def _rows(variant: Variant, task: Task, split: Split, seed: int) -> list[Row]:
             "score": score.value,
             "converged": score.converged,
             "ridge": getattr(model.moment_, "ridge_in_use", None),
+            "rung": _rung(model),
             "fit_seconds": round(seconds, 3),
         }
     ]
-    if variant.relevance and hasattr(model, "relevance_"):
+    if variant.learns_inputs and hasattr(model, "relevance_"):
         shares = [float(share) for share in model.relevance_]
         rows.append({"kind": "relevance", "method": variant.name, "shares": shares})
     return rows
+
+
+def _rung(model: OKSPCA) -> str:
+    """The rung of the ladder that the model stands on."""
+    search = model.learned.search if model.learned is not None else None
+    return DRAWN if search is None else str(search.place.rung)
