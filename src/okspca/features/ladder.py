@@ -59,7 +59,7 @@ SURE = 1.0
 ENOUGH = 1e4
 #: Scale at which features are nearly linear in the inputs.
 GENTLE = 0.1
-#: Gradients at so many rows are enough to tell which mixtures matter.
+#: Gradients at so many rows are enough to tell which inputs or mixtures matter.
 MOST_GRADIENTS = 1024
 
 
@@ -192,11 +192,10 @@ def _followed(base: FourierMap, step: _Step, pilot: Pilot, tick: Callable[[], ob
 
 def _suggested(step: _Step, pilot: Pilot) -> Floats:
     """Scales that the gradients of a prediction suggest: numbers or a matrix, as the step has."""
+    feature_map, B = step.trial.feature_map, step.trial.B
     if step.scales.ndim == 1:
-        return input_scales(_relevance(step.trial, pilot))
-    stride = -(-pilot.learn // MOST_GRADIENTS)
-    rows = np.ascontiguousarray(pilot.Z[: pilot.learn : stride])
-    return input_root(gradient_outer_product(step.trial.feature_map, step.trial.B, rows))
+        return input_scales(relevance(feature_map, B, _spread_rows(pilot)))
+    return input_root(gradient_outer_product(feature_map, B, _spread_rows(pilot)))
 
 
 def _trained(start: _Step, best: _Step, pilot: Pilot, tick: Callable[[], object]) -> _Step:
@@ -206,6 +205,12 @@ def _trained(start: _Step, best: _Step, pilot: Pilot, tick: Callable[[], object]
     if not after.pays(start):
         return best
     return after._replace(trial=found.trial._replace(feature_map=found.feature_map))
+
+
+def _spread_rows(pilot: Pilot) -> Floats:
+    """Some of the rows that are fitted to, evenly spread."""
+    stride = -(-pilot.learn // MOST_GRADIENTS)
+    return np.ascontiguousarray(pilot.Z[: pilot.learn : stride])
 
 
 def _relevance(trial: Trial, pilot: Pilot) -> Floats:

@@ -21,6 +21,7 @@ import numpy as np
 
 from okspca.features.fourier import FourierMap
 from okspca.numerics.arrays import Floats
+from okspca.numerics.cosine import cosine_features
 from okspca.numerics.matrix import gram, product
 from okspca.numerics.symmetric import diagonalise
 
@@ -70,8 +71,9 @@ def gradients(feature_map: FourierMap, B: Floats, Z: Floats) -> Iterator[Floats]
     >>> [float(found[0, 0].round(6)) for found in gradients(phi, np.ones((1, 1)), np.zeros((1, 1)))]
     [2.828427]
     """
-    amplitude = np.sqrt(2.0 / feature_map.n_features)
-    slopes = -amplitude * np.sin(product(Z, feature_map.weights.T) + feature_map.phases)
+    amplitude = float(np.sqrt(2.0 / feature_map.n_features))
+    slopes = product(Z, feature_map.weights.T)
+    cosine_features(slopes, feature_map.phases + 0.5 * np.pi, amplitude)  # -sin
     # One target at a time: all would take rows x inputs x targets numbers.
     for column in B.T:
         yield product(slopes * column, feature_map.weights)
