@@ -52,13 +52,18 @@ class Rows:
         """Return some of the rows."""
         return Rows(self.X[start:stop], self.Y[start:stop], self.weights[start:stop])
 
-    def followed_by(self, other: "Rows") -> "Rows":
+    def followed_by(self, *others: "Rows") -> "Rows":
         """Return these rows and then the other ones."""
+        blocks = (self, *others)
         return Rows(
-            stacked(self.X, other.X),
-            np.concatenate([self.Y, other.Y]),
-            np.concatenate([self.weights, other.weights]),
+            stacked(*(rows.X for rows in blocks)),
+            np.concatenate([rows.Y for rows in blocks]),
+            np.concatenate([rows.weights for rows in blocks]),
         )
+
+    def owned(self) -> "Rows":
+        """Return a copy, for whoever keeps rows: the caller may use its arrays again."""
+        return Rows(self.X.copy(), self.Y.copy(), self.weights.copy())
 
 
 def pilot_rows(model: Any, *, labels: bool) -> int:

@@ -273,7 +273,8 @@ class Learning(FittedAttributes):
             pipeline = self._built(rows, preparation, labels, needed)
             self._learned = learned._replace(pipeline=pipeline, pilot=None, first_preparation=None)
         else:
-            self._learned = _compact(learned._replace(pilot=rows, first_preparation=preparation))
+            held = learned._replace(pilot=rows.owned(), first_preparation=preparation)
+            self._learned = _compact(held)
 
     def _built(
         self, rows: Rows, preparation: Preparation | None, labels: OneHotMap | None, needed: int

@@ -140,16 +140,15 @@ class MapSearch:
         """Return the search that keeps these rows too, as long as any are kept."""
         if self.is_final or not len(rows):
             return self
-        return replace(self, held=(*self.held, rows))
+        return replace(self, held=(*self.held, rows.owned()))
 
     def tested(
         self, pipeline: Pipeline, rows: Rows, target_map: FeatureMap | None
     ) -> tuple[Pipeline, Self]:
         """Learn rows after the last of which the ladder is climbed; make climbs that are owed."""
         assert self.blank is not None
-        kept, *more = self.holding(rows).held
-        for block in more:
-            kept = kept.followed_by(block)
+        first, *more = self.holding(rows).held
+        kept = first.followed_by(*more)
         blank = self.blank.twin()
         blank.companions = pipeline.state.companions
         blank.target_map = blank.target_map if target_map is None else target_map

@@ -109,9 +109,10 @@ def _let_wait(state: PipelineState, rows: StandardizedRows) -> None:
     """Let rows wait, and fold all that wait once the row number says so."""
     check_features(state, rows)
     due = next_due(state)
-    state.waiting = (*state.waiting, rows)
     state.rows += len(rows.weights)
-    if state.rows == due:
+    is_due = state.rows == due
+    state.waiting = (*state.waiting, rows if is_due else rows.owned())
+    if is_due:
         fold(state)
 
 

@@ -36,6 +36,11 @@ class StandardizedRows(NamedTuple):
     linear_targets: Floats | None
     weights: Floats
 
+    def owned(self) -> "StandardizedRows":
+        """Return a copy: what is not standardised is still the caller's, who may use it again."""
+        parts: list[Any] = [None if part is None else part.copy() for part in self]
+        return StandardizedRows(*parts)
+
     def __repr__(self) -> str:
         """Sizes instead of pages of numbers."""
         return f"StandardizedRows({len(self.weights)} rows)"
