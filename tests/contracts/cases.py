@@ -34,11 +34,26 @@ MODES = ("causal", "frozen", None)
 QUIRKS = ("plain", "offset", "constant column", "repeats", "small units")
 
 
+#: Rows from which a map is learned in a climbing case, if ``early_climbs`` is in use.
+PILOT_ROWS = 12
+
+
 class Case(NamedTuple):
-    """One solver on one kind of target."""
+    """One solver on one kind of target; and the highest rung of the ladder of input maps."""
 
     solver: str
     task: str
+    rung: str = "drawn"
+    objective: str = "covariance"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters that a case stands for."""
+        solver = {"solver": SOLVERS[self.solver]}
+        if self.rung == "drawn":
+            return solver
+        learned = {"frequencies": self.rung, "pilot_rows": PILOT_ROWS}
+        return {**solver, **learned, "objective": self.objective}
 
     @property
     def tracks(self) -> bool:
@@ -51,12 +66,32 @@ class Case(NamedTuple):
         return CACHES.get(self.solver)
 
 
+#: Every rung with both objectives, with classes and with numbers, and with solvers that follow.
+CLIMBING = (
+    Case("exact", "multiclass", "scaled", "covariance"),
+    Case("exact", "scalar", "scaled", "whitened"),
+    Case("exact", "binary", "mixed", "whitened"),
+    Case("cached-7", "scalar", "mixed", "covariance"),
+    Case("exact", "two-output", "trained", "whitened"),
+    Case("exact", "multiclass", "trained", "whitened"),
+    Case("adam", "scalar", "trained", "covariance"),
+)
+
+
 def cases(
-    solvers: Sequence[str] = tuple(SOLVERS), tasks: Sequence[str] = TASKS
+    solvers: Sequence[str] = tuple(SOLVERS),
+    tasks: Sequence[str] = TASKS,
+    *,
+    climbing: bool = False,
 ) -> pytest.MarkDecorator:
-    """Parametrise ``case`` over the solvers and the targets each of them serves."""
+    """Parametrise ``case`` over the solvers and the targets each of them serves.
+
+    With ``climbing``, over every rung of the ladder of input maps too.
+    """
     found = [Case(solver, task) for solver in solvers for task in tasks if _serves(solver, task)]
-    return pytest.mark.parametrize("case", found, ids=["-".join(case) for case in found])
+    more = [case for case in CLIMBING if climbing and case.task in tasks]
+    ids = [f"{case.solver}-{case.task}" for case in found] + ["-".join(case) for case in more]
+    return pytest.mark.parametrize("case", [*found, *more], ids=ids)
 
 
 modes = st.sampled_from(MODES)
@@ -188,7 +223,7 @@ def make(case: Case, stream: Stream, mode: str | None = "causal", **options: Any
         "n_random_features": stream.n_features,
         "n_target_features": stream.n_target_features,
         "random_state": stream.seed,
-        "solver": SOLVERS[case.solver],
+        **case.settings,
         **front_end(mode, stream),
         **options,
     }

@@ -35,7 +35,10 @@ from tests.contracts.closeness import (
     tolerance_of_tracker,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::okspca.RankWarning"),
+    pytest.mark.usefixtures("early_climbs"),
+]
 Maker = Callable[[], OKSPCA]
 
 
@@ -79,7 +82,7 @@ def assert_same_answers(
     assert_same_embedding(a.transform(X), b.transform(X), tolerance)
 
 
-@cases(ROUTES)
+@cases(ROUTES, climbing=True)
 @contract(4)
 @given(data=st.data())
 def test_standardizers_are_bit_identical(case: Case, data: st.DataObject) -> None:
@@ -91,7 +94,7 @@ def test_standardizers_are_bit_identical(case: Case, data: st.DataObject) -> Non
         assert_same_standardizers(model, whole)
 
 
-@cases(ROUTES)
+@cases(ROUTES, climbing=True)
 @contract(4)
 @given(mode=modes, data=st.data())
 def test_means_and_moment_agree(case: Case, mode: str | None, data: st.DataObject) -> None:
@@ -102,7 +105,7 @@ def test_means_and_moment_agree(case: Case, mode: str | None, data: st.DataObjec
         assert_same_moment(model, whole)
 
 
-@cases()
+@cases(climbing=True)
 @contract(3)
 @given(mode=modes, data=st.data())
 def test_answers_agree(case: Case, mode: str | None, data: st.DataObject) -> None:
@@ -114,7 +117,7 @@ def test_answers_agree(case: Case, mode: str | None, data: st.DataObject) -> Non
         assert_same_answers(model, whole, C, stream.X, tracks=case.tracks)
 
 
-@cases(ROUTES)
+@cases(ROUTES, climbing=True)
 @contract(3)
 @given(data=st.data())
 def test_weighted_streams_agree(case: Case, data: st.DataObject) -> None:
@@ -128,7 +131,7 @@ def test_weighted_streams_agree(case: Case, data: st.DataObject) -> None:
         assert model.n_samples_seen_ == whole.n_samples_seen_
 
 
-@cases()
+@cases(climbing=True)
 @contract(2)
 @given(data=st.data(), forgetting=st.sampled_from((0.9, 0.5)))
 def test_forgetting_streams_agree(case: Case, forgetting: float, data: st.DataObject) -> None:

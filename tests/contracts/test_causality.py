@@ -35,7 +35,10 @@ from tests.contracts.cases import (
 from tests.contracts.closeness import EPS, assert_close
 from tests.contracts.fingerprint import fingerprint, state_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::okspca.RankWarning"),
+    pytest.mark.usefixtures("early_climbs"),
+]
 forgetting_factors = st.sampled_from((1.0, 0.9))
 
 
@@ -183,7 +186,7 @@ def test_a_changed_future_leaves_the_anchor_alone(case: Case, data: st.DataObjec
     assert fingerprint(anchors[0]) == fingerprint(anchors[1])
 
 
-@cases()
+@cases(climbing=True)
 @contract(2)
 @given(mode=modes, data=st.data())
 def test_answers_before_a_row_do_not_depend_on_it(
@@ -254,7 +257,7 @@ READS: tuple[Callable[[OKSPCA, Floats], object], ...] = (
 )
 
 
-@cases()
+@cases(climbing=True)
 @contract(2)
 @given(mode=modes, align=st.sampled_from((True, False)), data=st.data())
 def test_reading_never_learns(
@@ -277,7 +280,7 @@ def test_reading_never_learns(
     assert answers[0] == answers[1]
 
 
-@cases()
+@cases(climbing=True)
 @contract(1)
 @given(mode=modes, data=st.data())
 def test_an_answer_does_not_change_afterwards(

@@ -32,7 +32,10 @@ from tests.contracts.closeness import (
     tolerance_of_tracker,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::okspca.RankWarning"),
+    pytest.mark.usefixtures("early_climbs"),
+]
 
 
 @st.composite
@@ -58,7 +61,7 @@ def declared(model: OKSPCA, stream: Stream, classes: list[str], places: list[int
     return model
 
 
-@cases(tuple(SOLVERS), LABEL_TASKS)
+@cases(tuple(SOLVERS), LABEL_TASKS, climbing=True)
 @contract(3)
 @given(mode=modes, forgetting=st.sampled_from((1.0, 0.9)), data=st.data())
 def test_the_moment_is_the_same_up_to_the_order_of_columns(
@@ -75,7 +78,7 @@ def test_the_moment_is_the_same_up_to_the_order_of_columns(
     assert_same_moment(late, early)
 
 
-@cases(tuple(SOLVERS), LABEL_TASKS)
+@cases(tuple(SOLVERS), LABEL_TASKS, climbing=True)
 @contract(3)
 @given(mode=modes, data=st.data())
 def test_the_answers_are_the_same(case: Case, mode: str | None, data: st.DataObject) -> None:
@@ -91,7 +94,7 @@ def test_the_answers_are_the_same(case: Case, mode: str | None, data: st.DataObj
     assert_same_embedding(late.transform(stream.X), early.transform(stream.X), tolerance)
 
 
-@cases(tuple(name for name in SOLVERS if name != "binary"), LABEL_TASKS)
+@cases(tuple(name for name in SOLVERS if name != "binary"), LABEL_TASKS, climbing=True)
 @contract(2)
 @given(mode=modes, data=st.data())
 def test_a_class_that_never_comes_changes_nothing(

@@ -16,7 +16,10 @@ from okspca.numerics.arrays import Floats
 from tests.contracts.cases import ROUTES, Case, Stream, cases, contract, learn, make, modes, streams
 from tests.contracts.fingerprint import state_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::okspca.RankWarning"),
+    pytest.mark.usefixtures("early_climbs"),
+]
 
 
 class Block(NamedTuple):
@@ -195,7 +198,7 @@ def test_a_rejected_block_leaves_held_back_rows_alone(
     offer(model, fault.spoil(stream.X, with_new_class(stream.y)), fault.message)
 
 
-@cases()
+@cases(climbing=True)
 @contract(1)
 @given(data=st.data())
 def test_one_bad_value_in_a_late_row_rejects_all_rows(case: Case, data: st.DataObject) -> None:
@@ -204,7 +207,7 @@ def test_one_bad_value_in_a_late_row_rejects_all_rows(case: Case, data: st.DataO
     offer(model, Block(put(stream.X, 500, 0, np.nan), stream.y), "X contains NaN at row 500, col")
 
 
-@cases()
+@cases(climbing=True)
 @contract(2)
 @given(data=st.data(), value=st.sampled_from((np.nan, np.inf, -1e200)))
 def test_a_rejected_single_row_leaves_no_trace(
@@ -280,7 +283,7 @@ def test_an_error_halfway_through_a_block_leaves_no_trace(
     assert state_of(model) == before
 
 
-@cases(("exact", "adam", "cached-7"))
+@cases(("exact", "adam", "cached-7"), climbing=True)
 @contract(2)
 @given(mode=modes, data=st.data())
 def test_a_failed_fit_keeps_what_was_learned(
@@ -294,7 +297,7 @@ def test_a_failed_fit_keeps_what_was_learned(
     assert state_of(model) == before
 
 
-@cases(("exact", "adam", "cached-7"))
+@cases(("exact", "adam", "cached-7"), climbing=True)
 @contract(2)
 @given(mode=modes, data=st.data())
 def test_bad_rows_to_transform_leave_no_trace(

@@ -17,6 +17,8 @@ from okspca.state.streams import StreamRecord
 from tests.contracts.cases import Case, cases, contract, learn, learn_singly, make, modes, streams
 from tests.contracts.fingerprint import fingerprint, state_of
 
+pytestmark = pytest.mark.usefixtures("early_climbs")
+
 
 def reloaded(model: OKSPCA) -> OKSPCA:
     loaded, _ = model_from(OKSPCA, model_bytes(model))
@@ -30,7 +32,7 @@ def answers(model: OKSPCA) -> str:
     return fingerprint([basis, model.basis(kind="maintained"), model.components_])
 
 
-@cases()
+@cases(climbing=True)
 @given(data=st.data())
 @contract(4)
 def test_saving_changes_neither_the_answer_nor_what_is_learned_later(
@@ -53,8 +55,10 @@ def test_saving_changes_neither_the_answer_nor_what_is_learned_later(
     for one in (model, twin):
         learn(one, stream, rows=slice(place, None))
         learn_singly(one, stream, rows=slice(3))
-    assert state_of(twin) == state_of(model)
+    assert model_bytes(twin) == model_bytes(model)
     assert answers(twin) == answers(model)
+    # Rows that wait to be folded lie in one block after loading.
+    assert case.objective == "whitened" or state_of(twin) == state_of(model)
 
 
 @pytest.mark.parametrize("bandwidth", ["median", 1.0])

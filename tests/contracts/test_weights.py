@@ -32,7 +32,10 @@ from tests.contracts.closeness import (
 )
 from tests.contracts.fingerprint import state_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::okspca.RankWarning"),
+    pytest.mark.usefixtures("early_climbs"),
+]
 fixed_modes = st.sampled_from((None, "frozen"))
 
 
@@ -93,7 +96,7 @@ def test_standardizers_take_a_whole_weight_as_repetition(case: Case, data: st.Da
         assert_close(one.variance, other.variance, 1e-12 * size**2)
 
 
-@cases()
+@cases(climbing=True)
 @contract(3)
 @given(mode=modes, forgetting=st.sampled_from((1.0, 0.9)), data=st.data())
 def test_weight_zero_is_an_absent_row(
@@ -109,7 +112,7 @@ def test_weight_zero_is_an_absent_row(
     assert state_of(model) == state_of(absent)
 
 
-@cases()
+@cases(climbing=True)
 @contract(1)
 @given(mode=modes, data=st.data())
 def test_a_block_of_weight_zero_changes_no_later_answer(
@@ -204,7 +207,7 @@ def test_bessel_uses_the_total_weight_less_one(
     assert_close(moment.bessel(), expected, 0.0)
 
 
-@cases(ROUTES)
+@cases(ROUTES, climbing=True)
 @contract(2)
 @given(mode=modes, data=st.data())
 def test_no_weights_are_weights_of_one(case: Case, mode: str | None, data: st.DataObject) -> None:

@@ -18,6 +18,8 @@ from tests.contracts.cases import Case, cases, contract, cuts, learn, make, stre
 from tests.contracts.closeness import assert_close
 from tests.contracts.fingerprint import state_of
 
+pytestmark = pytest.mark.usefixtures("early_climbs")
+
 WINDOW = 20
 
 
@@ -92,7 +94,7 @@ def test_an_outlier_that_has_left_has_left_no_trace() -> None:
     assert np.array_equal(models[0].moment_.matrix(), models[1].moment_.matrix())
 
 
-@cases(("exact", "cached-7", "adam"))
+@cases(("exact", "cached-7", "adam"), climbing=True)
 @given(data=st.data())
 @contract(4)
 def test_windows_are_saved_whole(case: Case, data: st.DataObject) -> None:

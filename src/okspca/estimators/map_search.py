@@ -60,7 +60,7 @@ class MapSearch:
     held : tuple of Rows
         The rows kept.
     climbed_at : int
-        Row number after which the last climb was due that was made.
+        Row number after which the last climb was due that was made; 0 once the map is final.
 
     Examples
     --------
@@ -169,7 +169,8 @@ class MapSearch:
 
     def ended(self) -> Self:
         """Return the search with its map as the final one, and without rows."""
-        return replace(self, blank=None, place=self.place._replace(mixture=None), held=())
+        place = self.place._replace(mixture=None)
+        return replace(self, blank=None, place=place, held=(), climbed_at=0)
 
 
 def is_searching(search: MapSearch | None) -> bool:
@@ -201,9 +202,10 @@ def found_place(blank: PipelineState, rows: Rows, place: Place, top: str) -> Pla
     fresh.input_standardizer.scan(rows.X, rows.weights)
     Z = fresh.input_standardizer.transform(rows.X)
     if fresh.moment.labels:
-        T = fresh.target_map.transform(rows.Y)
-        # Classes that came later in the same call are not known to a stream that is cut here.
-        T = np.ascontiguousarray(T[:, T.any(axis=0)])
+        # As they came: neither classes of later rows nor the order of columns must tell.
+        classes, first = np.unique(rows.Y, return_index=True)
+        met = classes[np.argsort(first)].astype(int)
+        T = np.ascontiguousarray(fresh.target_map.transform(rows.Y)[:, met])
     else:
         fresh.target_standardizer.scan(rows.Y, rows.weights)
         T = fresh.target_standardizer.transform(rows.Y)

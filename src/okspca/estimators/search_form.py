@@ -35,9 +35,11 @@ def write_search(sink: Sink, search: MapSearch, shared: Shared) -> None:
         blank.target_map = shared.labels or blank.target_map
         write_pipeline(sink.inside("blank"), blank, shared)
         sink.put("climbed_at", search.climbed_at)
-        sink.put("n_blocks", len(search.held))
-        for number, rows in enumerate(search.held):
-            write_rows(sink, str(number), rows)
+        # As one block: how the rows were cut must not tell.
+        sink.put("n_blocks", 1 if search.held else 0)
+        if search.held:
+            first, *more = search.held
+            write_rows(sink, "0", first.followed_by(*more))
 
 
 def read_search(
