@@ -54,7 +54,7 @@ def fit(
         The settings; "causal" standardisers are taken as frozen ones.
     sample_weight : str or dask.array.Array, optional
         Name of a column, or one weight per row.
-    pilot : (X, y), optional
+    pilot : (X, y) or (X, y, weights), optional
         Rows to take the standardisers from, and learned frequencies; then there is one pass instead
         of two.
     fan_in : int

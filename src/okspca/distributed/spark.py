@@ -65,7 +65,7 @@ def fit(
         The settings; "causal" standardisers are taken as frozen ones.
     sample_weight : str, optional
         Name of a column of weights.
-    pilot : (X, y), optional
+    pilot : (X, y) or (X, y, weights), optional
         Rows to take the standardisers from, and learned frequencies; then there is one pass instead
         of two.
     fan_in : int
@@ -98,7 +98,8 @@ def fit(
         )
         if most := n_first_rows(model):
             counted = data if sample_weight is None else data.where(data[sample_weight] > 0)
-            pilot = block_of(counted.limit(most).toArrow(), target, columns, gaps=gaps)
+            first = counted.limit(most).toArrow()
+            pilot = block_of(first, target, columns, sample_weight, gaps=gaps)
     else:
         found = survey_of(model, [pilot])
     start = identity(model, Survey.from_bytes(model, found), pilot).to_bytes()

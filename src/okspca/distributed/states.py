@@ -4,7 +4,6 @@ They are plain functions of bytes, so that any engine can run them again after a
 """
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from okspca.distributed.survey import Survey
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
-from okspca.estimators.data import sound
+from okspca.estimators.data import check_weights, sound
 from okspca.estimators.learned import SEARCH, Record
 from okspca.estimators.map_search import MapSearch
 from okspca.estimators.missing import numbers_with_gaps
@@ -47,7 +46,7 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
         The settings; "causal" is taken as "frozen".
     survey : Survey
         What is known about the rows: of a first pass over all of them, or of a pilot sample.
-    pilot : (X, y), optional
+    pilot : (X, y) or (X, y, weights), optional
         First rows.  ``bandwidth="median"`` uses at most 512 of them; frequencies are learned from
         as many as ``pilot_rows`` says, and then are the same for all shards.  Without them
         ``frequencies="auto"`` stays as drawn.
@@ -227,28 +226,28 @@ def first_rows(blocks: Iterable[Block], missing: str = RAISE, most: int = MEDIAN
 
     Examples
     --------
-    >>> X, y = first_rows([(np.empty((0, 1)), []), ([[1.0], [2.0]], [3.0, 4.0], [0.0, 1.0])])
-    >>> X.tolist(), y.tolist()
-    ([[2.0]], [4.0])
+    >>> parts = first_rows([(np.empty((0, 1)), []), ([[1.0], [2.0]], [3.0, 4.0], [0.0, 5.0])])
+    >>> [part.tolist() for part in parts]
+    [[[2.0]], [4.0], [5.0]]
     """
-    inputs, targets, left = [], [], most
+    inputs, targets, counts, left = [], [], [], most
     for X, y, *weights in blocks:
         if not n_rows(X):
             continue
-        kept: Any = slice(left)
         X = sound(X) if issparse(X) else numbers_with_gaps(X)
         if missing != RAISE:
             X, y, *weights = without_gaps(missing, X, y, weights[0] if weights else None)
-        if weights and weights[0] is not None:
-            kept = np.flatnonzero(np.asarray(weights[0]) > 0.0)[:left]
+        weight = check_weights(weights[0] if weights else None, n_rows(X))
+        kept = np.flatnonzero(weight > 0.0)[:left]
         inputs.append(X[kept])
         targets.append(np.asarray(y)[kept])
+        counts.append(weight[kept])
         left -= n_rows(inputs[-1])
         if left <= 0:
             break
     if not inputs:
-        return np.empty((0, 0)), np.empty(0)
-    return reduce(stacked, inputs), np.concatenate(targets)
+        return np.empty((0, 0)), np.empty(0), np.empty(0)
+    return stacked(*inputs), np.concatenate(targets), np.concatenate(counts)
 
 
 def n_rows(X: Any) -> int:
@@ -267,7 +266,7 @@ def _pilot(survey: Survey, pilot: Block | None, most: int) -> Rows:
     width = 1 if survey.targets is None else len(survey.targets.mean)
     if pilot is None or not most:
         return Rows(np.empty((0, survey.n_features_in_)), np.empty((0, width)), np.empty(0))
-    X, y = first_rows([pilot], survey.probe.missing, most)
+    X, y, weights = first_rows([pilot], survey.probe.missing, most)
     X = X if issparse(X) else np.ascontiguousarray(X)
     n = n_rows(X)
     Y = np.zeros((n, width))
@@ -278,4 +277,4 @@ def _pilot(survey: Survey, pilot: Block | None, most: int) -> Rows:
     if X.shape != (n, survey.n_features_in_) or Y.shape != (n, width):
         message = f"pilot has shapes {X.shape} and {Y.shape}, unlike the rows of the survey."
         raise DataError(message)
-    return Rows(X, np.ascontiguousarray(Y), np.ones(n))
+    return Rows(X, np.ascontiguousarray(Y), weights)
