@@ -112,6 +112,14 @@ models = {
     "whitened": (OKSPCA(3, objective="whitened", random_state=0), y),
     "classes": (OKSPCAClassifier(2, random_state=0), labels),
 }
+mixture = np.sin((X * random.normal(size=12)).sum(axis=1) / 2.0)
+few = dict(n_random_features=48, pilot_rows=600, random_state=0)
+models["mixed"] = OKSPCA(2, frequencies="mixed", **few), mixture
+models["trained"] = OKSPCA(2, objective="whitened", frequencies="trained", **few), mixture
+for name in ("mixed", "trained"):
+    model, target = models[name]
+    rung = model.partial_fit(X[:600], target[:600]).ready().state.companions["search"].place.rung
+    assert rung == name, rung
 folder = Path(sys.argv[1])
 for name, (model, target) in models.items():
     for start in range(0, 3000, 500):
@@ -147,7 +155,7 @@ def learned(folder: Path, **variables: str) -> dict[str, bytes]:
 def test_the_number_of_threads_decides_no_bit(tmp_path: Path) -> None:
     one = learned(tmp_path / "one", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     four = learned(tmp_path / "four", OPENBLAS_NUM_THREADS="4", OMP_NUM_THREADS="4")
-    assert len(one) == 8
+    assert len(one) == 12
     assert [name for name in one if one[name] != four[name]] == []
 
 

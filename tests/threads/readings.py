@@ -110,6 +110,14 @@ SCENES = {
     "whitened": Scene(lambda: OKSPCA(2, **SMALL, objective="whitened", stability=4), labels=True),
     "held back": Scene(lambda: OKSPCA(2, **SMALL, bandwidth="median"), labels=False, **SEARCHING),
     "relevance": Scene(lambda: OKSPCA(1, **SMALL, frequencies="scaled"), labels=False, **SEARCHING),
+    "mixed": Scene(
+        lambda: OKSPCA(1, **SMALL, frequencies="mixed", objective="whitened", pilot_rows=530),
+        labels=False,
+        **SEARCHING,
+    ),
+    "trained": Scene(
+        lambda: OKSPCA(1, **SMALL, frequencies="trained", pilot_rows=530), labels=True, **SEARCHING
+    ),
     "regressor": Scene(lambda: OKSPCARegressor(2, **SMALL, prequential=True), labels=False),
     "classifier": Scene(lambda: OKSPCAClassifier(3, **SMALL, prequential=True), labels=True),
     "classifier with relevance": Scene(
