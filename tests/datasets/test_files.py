@@ -4,13 +4,27 @@ import gzip
 import hashlib
 import os
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from okspca.datasets import DataFileError, load_har, load_kin8nm, load_sensorless, sensorless
+from okspca.datasets import (
+    DataFileError,
+    covtype,
+    electricity,
+    fashion_mnist,
+    load_covtype,
+    load_electricity,
+    load_fashion_mnist,
+    load_har,
+    load_kin8nm,
+    load_sensorless,
+    sensorless,
+)
 from okspca.datasets.files import DataFile, find
 from okspca.datasets.har import ACTIVITIES, PARTS, ROWS
 from okspca.datasets.kin8nm import FILES
@@ -87,7 +101,13 @@ def test_a_wrong_download_never_gets_into_the_cache(
 
 def test_no_network_is_used_where_it_is_forbidden(places: tuple[Path, Path]) -> None:
     assert places
-    for load in (load_kin8nm, load_sensorless):
+    for load in (
+        load_covtype,
+        load_electricity,
+        load_fashion_mnist,
+        load_kin8nm,
+        load_sensorless,
+    ):
         with pytest.raises(DataFileError, match="was not found"):
             load(download=False)
     with pytest.raises(DataFileError, match="UCI HAR Dataset"):
@@ -109,6 +129,72 @@ def test_both_forms_of_a_table_are_read(
         X, y = load_sensorless()
         assert X.tolist() == [row[:48] for row in rows]
         assert y.tolist() == [3, 11]
+
+
+@pytest.mark.parametrize(
+    ("module", "load", "width"), [(covtype, load_covtype, 54), (electricity, load_electricity, 6)]
+)
+def test_tables_with_and_without_a_header_are_read(
+    places: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    load: Callable[[], Any],
+    width: int,
+) -> None:
+    lines = [",".join(map(str, [*range(7, 7 + width), label])) for label in (1, 0)]
+    header = ",".join("a" for _ in range(width + 1))
+    for name in ("ORIGINAL", "TABLE"):
+        file = getattr(module, name)
+        has_header = name == "TABLE" or module is electricity
+        contents = "\n".join([header, *lines] if has_header else lines).encode()
+        contents = gzip.compress(contents) if file.name.endswith(".gz") else contents
+        (places[0] / file.name).write_bytes(contents)
+        known = replace(file, sha256=hashlib.sha256(contents).hexdigest())
+        others = [one for one in module.FILES if one is not file]
+        monkeypatch.setattr(module, name, known)
+        monkeypatch.setattr(module, "FILES", (known, *others))
+        X, y = load()
+        assert X.tolist() == [list(range(7, 7 + width))] * 2
+        assert y.tolist() == [1, 0]
+
+
+def test_the_digest_of_what_is_inside_ignores_how_it_was_packed(places: tuple[Path, Path]) -> None:
+    file = DataFile("folder/a.gz", SHA, "Ask.", digest_inside=True)
+    (places[0] / "folder").mkdir()
+    for contents in (gzip.compress(CONTENTS, mtime=1), gzip.compress(CONTENTS, 1, mtime=2)):
+        (places[0] / file.name).write_bytes(contents)
+        assert find(file)[1] == places[0] / file.name
+    for contents in (gzip.compress(CONTENTS + b"5"), gzip.compress(CONTENTS)[:-9], b"no archive"):
+        (places[0] / file.name).write_bytes(contents)
+        with pytest.raises(DataFileError, match="damaged or another version"):
+            find(file)
+
+
+def test_a_download_may_go_into_a_folder_of_the_cache(
+    places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "b.gz").write_bytes(gzip.compress(CONTENTS))
+    url = (tmp_path / "b.gz").as_uri()
+    file = DataFile("folder/a.gz", SHA, "Ask.", url=url, digest_inside=True)
+    assert find(file)[1] == places[1] / "folder" / "a.gz"
+
+
+def test_pictures_are_read_from_their_bytes(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = bytes([0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 51, 255, 102, 0, 204])
+    labels = bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 0])
+    (places[0] / "fashion-mnist").mkdir()
+    known = []
+    for file, inside in zip(fashion_mnist.FILES["test"], (images, labels), strict=True):
+        (places[0] / file.name).write_bytes(gzip.compress(inside))
+        known.append(replace(file, sha256=hashlib.sha256(inside).hexdigest()))
+    monkeypatch.setitem(fashion_mnist.FILES, "test", tuple(known))
+    X, y = load_fashion_mnist("test")
+    np.testing.assert_allclose(X, [[0.0, 0.2, 1.0], [0.4, 0.0, 0.8]])
+    assert y.tolist() == [7, 0]
+    with pytest.raises(ValueError, match="part='final' is not known"):
+        load_fashion_mnist("final")
 
 
 @pytest.mark.slow
@@ -142,6 +228,39 @@ def test_har(real_data: Path) -> None:
     assert (len(train.X), len(test.X)) == (7352, 2947)
     assert not set(train.subject.tolist()) & set(test.subject.tolist())
     assert np.bincount(train.y)[1:].tolist() == ACTIVITIES["train"]
+
+
+def there(folder: Path, name: str) -> None:
+    if not (folder / name).is_file():
+        pytest.skip(f"{name} is not in {folder}; name its folder in OKSPCA_DATA")
+
+
+def test_electricity(real_data: Path) -> None:
+    there(real_data, electricity.TABLE.name)
+    X, y = load_electricity()
+    assert X.shape == (45312, 6)
+    assert np.bincount(y).tolist() == [26075, 19237]
+    assert X[1].tolist() == [0.021277, 0.051699, 0.415055, 0.003467, 0.422915, 0.414912]
+
+
+@pytest.mark.slow
+def test_covtype(real_data: Path) -> None:
+    there(real_data, covtype.TABLE.name)
+    X, y = load_covtype()
+    assert X.shape == (581012, 54)
+    assert np.bincount(y)[1:].tolist() == [211840, 283301, 35754, 2747, 9493, 17367, 20510]
+    assert X[0, :5].tolist() == [2596.0, 51.0, 3.0, 258.0, 0.0]
+    assert np.all(X[:, 10:14].sum(axis=1) == 1.0)
+
+
+@pytest.mark.slow
+def test_fashion_mnist(real_data: Path) -> None:
+    there(real_data, fashion_mnist.FILES["train"][0].name)
+    for part, n in (("train", 60000), ("test", 10000)):
+        X, y = load_fashion_mnist(part)
+        assert X.shape == (n, 784)
+        assert (X.min(), X.max()) == (0.0, 1.0)
+        assert np.bincount(y).tolist() == [n // 10] * 10
 
 
 @pytest.mark.slow

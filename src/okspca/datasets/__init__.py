@@ -1,5 +1,8 @@
 """Streams to try things on: generators and real data, one per file."""
 
+from okspca.datasets.covtype import load_covtype
+from okspca.datasets.electricity import load_electricity
+from okspca.datasets.fashion_mnist import load_fashion_mnist
 from okspca.datasets.files import DataFileError
 from okspca.datasets.friedman import friedman
 from okspca.datasets.har import load_har
@@ -14,6 +17,9 @@ from okspca.datasets.xor_gauss import xor_gauss
 __all__ = [
     "DataFileError",
     "friedman",
+    "load_covtype",
+    "load_electricity",
+    "load_fashion_mnist",
     "load_har",
     "load_kin8nm",
     "load_sensorless",

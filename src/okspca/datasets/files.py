@@ -5,11 +5,13 @@ A file is looked for under its name in the folder that ``OKSPCA_DATA`` names, th
 it is downloaded into the cache.  Its SHA-256 must be the one written down here.
 """
 
+import gzip
 import hashlib
 import io
 import os
 import urllib.request
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +48,9 @@ class DataFile:
         Where it can be downloaded, if anywhere.
     member : str or None
         Name inside the archive that is downloaded.
+    digest_inside : bool
+        Whether the digest is that of the contents of a gzip file, which may hold a name and a date
+        besides.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class DataFile:
     advice: str
     url: str | None = None
     member: str | None = None
+    digest_inside: bool = False
 
 
 def folders() -> list[Path]:
@@ -98,13 +104,21 @@ def find(*files: DataFile, download: bool = True) -> tuple[DataFile, Path]:
 
 def _check(contents: bytes, file: DataFile, origin: object) -> None:
     """Raise where the contents are not the ones that are known."""
-    digest = hashlib.sha256(contents).hexdigest()
+    digest = hashlib.sha256(_inside(contents) if file.digest_inside else contents).hexdigest()
     if digest != file.sha256:
         message = (
             f"{origin} has SHA-256 {digest}, but {file.name} should have {file.sha256}: it is "
             f"damaged or another version. {file.advice}"
         )
         raise DataFileError(message)
+
+
+def _inside(contents: bytes) -> bytes:
+    """Contents of a gzip file; as they are where it is none, so that its digest is another."""
+    try:
+        return gzip.decompress(contents)
+    except (OSError, EOFError, zlib.error):
+        return contents
 
 
 def _download(file: DataFile) -> Path:
@@ -116,7 +130,7 @@ def _download(file: DataFile) -> Path:
         with zipfile.ZipFile(io.BytesIO(contents)) as archive:
             contents = archive.read(file.member)
     _check(contents, file, file.url)
-    cache = folders()[-1]
-    cache.mkdir(parents=True, exist_ok=True)
-    outputs.write(cache / file.name, contents, DOWNLOADED)
-    return cache / file.name
+    path = folders()[-1] / file.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    outputs.write(path, contents, DOWNLOADED)
+    return path
