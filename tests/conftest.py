@@ -24,6 +24,7 @@ SLOW = (
     "lab/studies/test_beside.py",
     "lab/studies/test_drift.py",
     "lab/studies/test_paper_services.py",
+    "lab/studies/test_peers.py",
     "lab/studies/test_population.py",
     "lab/studies/test_runner.py",
     "lab/studies/test_workloads.py",

@@ -28,8 +28,8 @@ th { border-bottom: 2px solid #888; vertical-align: bottom; }
 td { white-space: nowrap; }
 .text { text-align: left; white-space: normal; }
 .wide { overflow-x: auto; }
-.agrees, .holds { color: #00603d; }
-.differs, .fails { color: #a33b00; font-weight: bold; }
+.agrees, .holds, .held { color: #00603d; }
+.differs, .fails, .missed { color: #a33b00; font-weight: bold; }
 .not-run, .note { color: #595959; }
 .note { font-size: .9rem; }
 .lead { font-size: 1.2rem; line-height: 1.45; border-left: 4px solid #0072B2; padding-left: .8rem; }

@@ -67,7 +67,7 @@ class Table:
     def _cell(self, tag: str, column: int, text: str) -> str:
         """Make one cell; a verdict is marked so that it can be coloured."""
         classes = ["text"] if self._is_text(column) else []
-        if text in ("agrees", "differs", "not run", "holds", "fails"):
+        if text in ("agrees", "differs", "not run", "holds", "fails", "held", "missed"):
             classes.append(text.replace(" ", "-"))
         mark = f" class='{' '.join(classes)}'" if classes else ""
         return f"<{tag}{mark}>{html.escape(text)}</{tag}>"

@@ -95,6 +95,12 @@ class Score(NamedTuple):
 
 def probed(task: Task, train: Floats, test: Floats, split: Split, seed: int) -> Score:
     """Fit an own standardiser and probe to embedded training rows and score the test rows."""
+    model, converged = fitted_probe(task, train, split.y, seed)
+    return Score(score_of(task, split.y_test, model.predict(test)), converged)
+
+
+def fitted_probe(task: Task, train: Floats, y: NDArray[Any], seed: int) -> tuple[Any, bool]:
+    """Fit a standardiser and probe, and say whether its optimiser came to its end."""
     probe: Any
     if task.labels:
         probe = LogisticRegression(
@@ -104,9 +110,12 @@ def probed(task: Task, train: Floats, test: Floats, split: Split, seed: int) -> 
         probe = Ridge(alpha=1.0, random_state=PROBE + seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = make_pipeline(StandardScaler(), probe).fit(train, split.y)
-    guess: NDArray[Any] = model.predict(test)
-    if not task.labels:
-        return Score(float(r2_score(split.y_test, guess)), True)
-    score = float(f1_score(split.y_test, guess, average="macro"))
-    return Score(score, bool(np.max(probe.n_iter_) < MOST_ITERATIONS))
+        model = make_pipeline(StandardScaler(), probe).fit(train, y)
+    return model, not task.labels or bool(np.max(probe.n_iter_) < MOST_ITERATIONS)
+
+
+def score_of(task: Task, truth: NDArray[Any], guess: NDArray[Any]) -> float:
+    """Macro-F1 of labels, R² of numbers."""
+    if task.labels:
+        return float(f1_score(truth, guess, average="macro"))
+    return float(r2_score(truth, guess))

@@ -83,7 +83,7 @@ class Task:
         return "Macro-F1" if self.labels else "R²"
 
 
-def _synthetic(draw: Callable[[int, int], tuple[Floats, NDArray[Any]]]) -> Callable[[int], Split]:
+def synthetic(draw: Callable[[int, int], tuple[Floats, NDArray[Any]]]) -> Callable[[int], Split]:
     """Make the split of a generator."""
 
     def split(seed: int) -> Split:
@@ -148,7 +148,7 @@ def _kin8nm() -> tuple[Split, Split]:
     return Split(learn, y_learn, X_test, y_test), Split(parts[0], parts[2], parts[1], parts[3])
 
 
-_XOR, _SPIRALS, _FRIEDMAN = _synthetic(xor_gauss), _synthetic(spirals), _synthetic(friedman)
+_XOR, _SPIRALS, _FRIEDMAN = synthetic(xor_gauss), synthetic(spirals), synthetic(friedman)
 TASKS = {
     task.name: task
     for task in (

@@ -64,7 +64,7 @@ def _rows(variant: Variant, task: Task, split: Split, seed: int) -> list[Row]:
             "score": score.value,
             "converged": score.converged,
             "ridge": getattr(model.moment_, "ridge_in_use", None),
-            "rung": _rung(model),
+            "rung": rung_of(model),
             "fit_seconds": round(seconds, 3),
         }
     ]
@@ -74,7 +74,7 @@ def _rows(variant: Variant, task: Task, split: Split, seed: int) -> list[Row]:
     return rows
 
 
-def _rung(model: OKSPCA) -> str:
+def rung_of(model: OKSPCA) -> str:
     """The rung of the ladder that the model stands on."""
     search = model.learned.search if model.learned is not None else None
     return DRAWN if search is None else str(search.place.rung)

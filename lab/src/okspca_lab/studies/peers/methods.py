@@ -1,0 +1,107 @@
+"""Who is compared: a name, what it is, how it is made, and with how many seeds and rows.
+
+Every rival sees standardised inputs, and those with a Gaussian kernel the bandwidth that our map is
+drawn with, √d.  Methods whose cost is quadratic in the rows learn from the first of them only.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from okspca_lab.studies.peers import ours, predictors, reducers
+from okspca_lab.studies.peers.data import LARGE
+from okspca_lab.studies.prediction.tasks import Task
+
+#: Makes a method that is not fitted, for a task, a number of inputs and a seed.
+Make = Callable[[Task, int, int], Any]
+OURS, REDUCERS, PREDICTORS = GROUPS = ("ours", "reducers", "predictors")
+SEEDS, FEW_SEEDS = 10, 3
+QUADRATIC_ROWS, KERNEL_ROWS = 2_000, 10_000
+
+
+@dataclass(frozen=True)
+class Method:
+    """One of those compared.
+
+    Attributes
+    ----------
+    name : str
+        As in the tables.
+    group : str
+        Ours, reducers or predictors.
+    make : callable
+        From task, number of inputs and seed to what has ``fit``.
+    predicts : bool
+        Whether it predicts by itself; otherwise its embedding is probed.
+    seeds : int
+        How many seeds it is run with.
+    labels, numbers : bool
+        Which responses it takes.
+    most_rows : int or None
+        Rows that it learns from at most.
+    needs : str
+        Package without which it is left out.
+    large : bool
+        Whether it is run on the largest set too.
+    """
+
+    name: str
+    group: str
+    make: Make
+    predicts: bool = False
+    seeds: int = SEEDS
+    labels: bool = True
+    numbers: bool = True
+    most_rows: int | None = None
+    needs: str = ""
+    large: bool = False
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether its package is here."""
+        return not self.needs or find_spec(self.needs) is not None
+
+    def takes(self, task: Task) -> bool:
+        """Whether it can be run on a task."""
+        return self.labels if task.labels else self.numbers
+
+    def seeds_on(self, name: str) -> int:
+        """With how many seeds it is run on a data set."""
+        if name != LARGE:
+            return self.seeds
+        return (FEW_SEEDS if self.group == OURS else 1) * self.large
+
+
+def _rung(frequencies: str) -> Method:
+    """The predictive setting, with frequencies of one rung of the ladder."""
+    make = ours.predictive(frequencies)
+    return Method(ours.name_of(frequencies), OURS, make, large=frequencies in ours.EXTREMES)
+
+
+COVARIANCE = Method("covariance target", OURS, ours.covariance, large=True)
+RUNGS = tuple(_rung(frequencies) for frequencies in ours.FREQUENCIES)
+AUTO = next(one for one in RUNGS if one.name == ours.name_of("auto"))
+HEAD = Method("okspca head", OURS, ours.head, predicts=True, large=True)
+_FEW: dict[str, Any] = {"seeds": FEW_SEEDS}
+_QUADRATIC: dict[str, Any] = {**_FEW, "most_rows": QUADRATIC_ROWS}
+_KERNEL: dict[str, Any] = {"predicts": True, **_FEW, "most_rows": KERNEL_ROWS}
+METHODS = (
+    COVARIANCE,
+    *RUNGS,
+    HEAD,
+    Method("PCA", REDUCERS, reducers.pca, large=True),
+    Method("PLS", REDUCERS, reducers.pls),
+    Method("LDA", REDUCERS, reducers.lda, numbers=False, large=True),
+    Method("Nyström + LDA", REDUCERS, reducers.nystrom_lda, numbers=False, large=True),
+    Method("Nyström + PLS", REDUCERS, reducers.nystrom_pls, labels=False),
+    Method("NCA", REDUCERS, reducers.nca, numbers=False, large=True, **_QUADRATIC),
+    Method("kernel PCA", REDUCERS, reducers.kernel_pca, **_QUADRATIC),
+    Method("supervised UMAP", REDUCERS, reducers.umap, needs="umap", large=True, **_FEW),
+    Method("Nyström + linear", PREDICTORS, predictors.nystrom, predicts=True),
+    Method("MLP", PREDICTORS, predictors.mlp, predicts=True, seeds=FEW_SEEDS),
+    Method("gradient boosting", PREDICTORS, predictors.boosting, predicts=True, large=True),
+    Method("RBF SVM", PREDICTORS, predictors.svm, **_KERNEL),
+    Method("xRFM", PREDICTORS, predictors.xrfm, needs="xrfm", large=True, **_KERNEL),
+)
+BY_NAME = {method.name: method for method in METHODS}

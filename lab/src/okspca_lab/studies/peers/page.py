@@ -1,0 +1,43 @@
+"""What people read of the comparison: tables, figures and one page."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from okspca.report.page import Section
+from okspca_lab.studies.pages import pictures, write_csv, write_page
+from okspca_lab.studies.peers import tables
+from okspca_lab.studies.peers.ours import SAME_AS_AUTO
+from okspca_lab.studies.peers.plan import Plan
+from okspca_lab.studies.peers.results import read
+from okspca_lab.studies.rows import Record
+
+COLUMNS = (
+    "data",
+    "method",
+    "seed",
+    "score",
+    "accuracy",
+    "converged",
+    "rung",
+    "fit_seconds",
+    "embed_us",
+    "memory",
+    "rows_fitted",
+)
+LEAD = (
+    "Our embedding and heads beside the methods that people use: the same splits, the same number "
+    "of components, the same probe; wins and losses alike. Of the paper's six tasks only "
+    f'development rows were used. "auto" is what "{SAME_AS_AUTO}" does by default, and is run '
+    "once. Times are processor seconds of one thread."
+)
+
+
+def write(plan: Plan, out: Path, console: Console) -> None:
+    """Write tables, figures and page, and print the main table."""
+    results, told = read(plan, out), Record(out / "provenance.json").read() or {}
+    write_csv(out / "scores.csv", results.rows, COLUMNS)
+    drawn = pictures("peers", out, console, results)
+    figures = Section("At a glance", list(drawn.values()))
+    heading = ("Is it better than what I use?", LEAD)
+    write_page(out, console, heading, told, figures, tables.every(results))

@@ -1,0 +1,264 @@
+"""The tables of the comparison."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from okspca.report.tables import Table, mean_sd
+from okspca_lab.studies.peers.data import DATA, LARGE, shown
+from okspca_lab.studies.peers.methods import (
+    AUTO,
+    BY_NAME,
+    COVARIANCE,
+    GROUPS,
+    HEAD,
+    METHODS,
+    OURS,
+    PREDICTORS,
+    REDUCERS,
+    RUNGS,
+    Method,
+)
+from okspca_lab.studies.peers.results import MARGIN, Difference, Results
+
+BELOW = (*(rung for rung in RUNGS if rung != AUTO), COVARIANCE)
+BOOSTING = BY_NAME["gradient boosting"]
+#: How far the embedding of covtype may be below gradient boosting.
+NEAR = 0.015
+MEBIBYTE = 2.0**20
+
+
+def held(loss: Difference) -> str:
+    """Say whether a mean loss is at most the margin and two standard errors.
+
+    Examples
+    --------
+    >>> held(Difference(0.009, 0.003, 10)), held(Difference(0.012, 0.003, 10))
+    ('held', 'missed')
+    """
+    if not np.isfinite(loss.error):
+        return "–"
+    return "held" if loss.mean <= MARGIN + 2.0 * loss.error else "missed"
+
+
+def ladder(results: Results) -> Table:
+    """Mean paired loss of "auto" against every rung below it and the covariance target."""
+    lines = []
+    for name in results.data:
+        losses = [results.difference(name, below, AUTO) for below in BELOW]
+        known = [loss for loss in losses if loss is not None]
+        if known:
+            words = [held(loss) for loss in known]
+            verdict = next((word for word in ("missed", "–") if word in words), "held")
+            own = _mean(results, name, AUTO)
+            lines.append((shown(name), own, *map(_loss, losses), str(known[0].pairs), verdict))
+    header = ("data set", "auto", *(f"{below.name} − auto" for below in BELOW), "seeds", "verdict")
+    return Table(
+        'What "auto" loses against what is below it',
+        header,
+        lines,
+        f"Mean paired loss ± its standard error (macro-F1, or R² of numbers); held where it is at "
+        f"most {MARGIN} + 2 standard errors everywhere.",
+        words=(len(header) - 1,),
+    )
+
+
+def standing(results: Results) -> Table:
+    """For every rival, on how many data sets we are better, alike and worse, and at what cost."""
+    lines = []
+    for rival in results.methods(REDUCERS, PREDICTORS):
+        own = own_side(rival)
+        pairs = [(n, results.difference(n, own, rival)) for n in results.data]
+        known = {name: pair for name, pair in pairs if pair is not None}
+        if known:
+            counts = Counter(pair.counts for pair in known.values())
+            mean = float(np.mean([pair.mean for pair in known.values()]))
+            costs = (ratio(results, known, rival, cost) for cost in ("fit_seconds", "embed_us"))
+            wins = (str(counts[sign]) for sign in (1, 0, -1))
+            lines.append((rival.name, own.name, *wins, f"{mean:+.3f}", *map(_times, costs)))
+    header = (
+        "what you use",
+        "ours",
+        "ours better",
+        "alike",
+        "ours worse",
+        "mean difference",
+        "its fit / ours",
+        "its use / ours",
+    )
+    note = (
+        f"Better or worse: the mean paired difference exceeds {MARGIN} + 2 standard errors. "
+        "Reducers: a linear probe on the same number of components. Costs: geometric mean over "
+        f"data sets of the ratio of processor times. {limits(results)}"
+    )
+    return Table("Is it better than what I use?", header, lines, note, words=(1,))
+
+
+def limits(results: Results) -> str:
+    """Say who learned from fewer rows or seeds, and who is missing."""
+    run = results.methods(*GROUPS)
+    few = [f"{one.name}: {one.seeds}" for one in run if one.seeds < AUTO.seeds]
+    short = [f"{one.name}: {one.most_rows:,}" for one in run if one.most_rows]
+    missing = [f"{one.name} (package {one.needs})" for one in METHODS if not one.is_installed]
+    missing = [name for name in missing if name.split(" (")[0] not in {one.name for one in run}]
+    said = [
+        f"Fewer than {AUTO.seeds} seeds: {', '.join(few)}." if few else "",
+        f"Rows to learn from, at most: {', '.join(short)}." if short else "",
+        f"Not installed where this was run: {', '.join(missing)}." if missing else "",
+    ]
+    return " ".join(one for one in said if one)
+
+
+def own_side(rival: Method) -> Method:
+    """What of ours a rival is compared with: the embedding, or the head."""
+    return HEAD if rival.predicts else AUTO
+
+
+def ratio(
+    results: Results, names: Sequence[str] | dict[str, Difference], rival: Method, cost: str
+) -> float:
+    """Geometric mean over data sets of what a rival costs in units of ours."""
+    logs = []
+    for name in names:
+        theirs = results.values(name, rival, cost).mean()
+        ours = results.values(name, own_side(rival), cost).mean()
+        logs.append(np.log(max(theirs, 1e-9) / max(ours, 1e-9)))
+    return float(np.exp(np.mean(logs)))
+
+
+def scores(results: Results, title: str, *groups: str, predicts: bool) -> Table:
+    """Mean score and its spread over seeds."""
+    methods = [one for one in results.methods(*groups) if one.predicts == predicts]
+    return _by_data(results, title, methods, _mean_sd, "Mean ± standard deviation over seeds.")
+
+
+def costs(results: Results) -> list[Table]:
+    """Processor time to fit and to use, and growth of memory."""
+    every = results.methods(*GROUPS)
+    return [
+        _by_data(results, "Processor seconds to fit", every, _typical("fit_seconds", 1.0)),
+        _by_data(results, "Processor µs per row to use", every, _typical("embed_us", 1.0)),
+        _by_data(
+            results,
+            "Growth of memory while fitting, MiB",
+            every,
+            _typical("memory", 1.0 / MEBIBYTE),
+        ),
+    ]
+
+
+def rungs(results: Results) -> Table:
+    """On which rung "auto" ended."""
+    lines = []
+    for name in results.data:
+        ended = Counter(row["rung"] for row in results.of(name, AUTO).values())
+        if ended:
+            told = ", ".join(f"{rung} {n}" for rung, n in ended.most_common())
+            lines.append((shown(name), told))
+    return Table('Where "auto" ended', ("data set", "rung, seeds"), lines, words=(1,))
+
+
+def sizes(results: Results) -> Table:
+    """What the data sets are."""
+    lines = []
+    for name in results.data:
+        row = next(row for row in results.rows if row["data"] == name)
+        task = DATA[name]
+        counts = (row["rows"], row["test_rows"], row["inputs"], task.rank, task.n_features)
+        lines.append((shown(name), task.metric, *(f"{count:,}" for count in counts)))
+    header = ("data set", "score", "rows", "test rows", "inputs", "k", "D")
+    return Table("The data sets", header, lines, words=(1,))
+
+
+def near_boosting(results: Results) -> Table:
+    """How far a linear probe on the embedding of covtype is from gradient boosting."""
+    lines = []
+    for measure, words in (("score", "macro-F1"), ("accuracy", "accuracy")):
+        gap = results.difference("covtype", BOOSTING, AUTO, measure)
+        if gap is not None:
+            means = (results.values("covtype", one, measure).mean() for one in (AUTO, BOOSTING))
+            verdict = "held" if gap.mean <= NEAR else "missed"
+            lines.append((words, *(f"{mean:.3f}" for mean in means), _loss(gap), verdict))
+    header = ("measure", "embedding, k = 6", "boosting", "boosting − embedding", f"≤ {NEAR}")
+    return Table("Covtype beside gradient boosting", header, lines, words=(4,))
+
+
+def largest(results: Results) -> Table:
+    """All pictures of Fashion-MNIST and the official test."""
+    lines = []
+    for one in results.methods(*GROUPS):
+        rows = list(results.of(LARGE, one).values())
+        if rows:
+            values = [np.mean([row[name] for row in rows]) for name in ("score", "accuracy")]
+            seconds = np.mean([row["fit_seconds"] for row in rows])
+            cells = (*(f"{value:.4f}" for value in values), f"{seconds:.0f}")
+            lines.append((one.name, *cells, f"{rows[0]['rows_fitted']:,}", str(len(rows))))
+    header = ("method", "macro-F1", "accuracy", "seconds to fit", "rows fitted", "seeds")
+    return Table("Fashion-MNIST, 60,000 pictures, official test, k = 9", header, lines)
+
+
+def every(results: Results) -> list[Table]:
+    """All tables that have lines, the main one first."""
+    tables = [
+        standing(results),
+        ladder(results),
+        near_boosting(results),
+        scores(results, "Ours: a linear probe on the embedding", OURS, predicts=False),
+        scores(results, "Other reducers: the same probe", REDUCERS, predicts=False),
+        scores(results, "Predictors", OURS, PREDICTORS, predicts=True),
+        largest(results),
+        rungs(results),
+        *costs(results),
+        sizes(results),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def _by_data(
+    results: Results,
+    title: str,
+    methods: Sequence[Method],
+    cell: Callable[[Results, str, Method], str],
+    note: str = "",
+) -> Table:
+    """A line for every data set, a column for every method."""
+    lines = [
+        (shown(name), *(cell(results, name, one) for one in methods))
+        for name in results.data
+        if methods
+    ]
+    return Table(title, ("data set", *(one.name for one in methods)), lines, note)
+
+
+def _typical(name: str, unit: float) -> Callable[[Results, str, Method], str]:
+    """Return what writes the median of a cost."""
+
+    def cell(results: Results, data: str, method: Method) -> str:
+        values = results.values(data, method, name)
+        return f"{np.median(values) * unit:.3g}" if values.size else "–"
+
+    return cell
+
+
+def _mean_sd(results: Results, data: str, method: Method) -> str:
+    """Write mean and spread, where it was run."""
+    found = results.values(data, method)
+    if not found.size:
+        return "–"
+    return mean_sd(float(found.mean()), float(found.std(ddof=1)) if found.size > 1 else 0.0)
+
+
+def _mean(results: Results, data: str, method: Method) -> str:
+    """Write a mean."""
+    return f"{results.values(data, method).mean():.3f}"
+
+
+def _loss(loss: Difference | None) -> str:
+    """Write a difference with its error."""
+    return "–" if loss is None else f"{loss.mean:+.4f} ± {loss.error:.4f}"
+
+
+def _times(value: float) -> str:
+    """Write a ratio."""
+    return f"{value:.3g} ×"
