@@ -163,7 +163,8 @@ def test_costs_are_those_of_the_work() -> None:
     assert cost.seconds > 0.01
     if cost.memory is not None:
         assert 0.9 * made.nbytes < cost.memory < 1.5 * made.nbytes
-        assert (spent(lambda: None)[1].memory or 0) < 2**20
+        del made
+        assert (spent(lambda: None)[1].memory or 0) < 2**20  # the last peak is forgotten
     assert seconds_of(lambda: None) < 1e-3
 
 
