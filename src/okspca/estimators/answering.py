@@ -164,10 +164,10 @@ def check_embeds(pipeline: Pipeline) -> None:
     if state.tracker is not None or not isinstance(target_map, OneHotMap):
         return
     most = max(target_map.n_features - 1, 0)
-    if state.n_components > most and pipeline not in _EXPLAINED:
+    if state.n_columns > most and pipeline not in _EXPLAINED:
         _EXPLAINED.add(pipeline)
         message = (
             f"{target_map.n_features} classes have at most {most} supervised directions, so of "
-            f"n_components={state.n_components} the columns beyond {most} are zero."
+            f"n_components={state.n_columns} the columns beyond {most} are zero."
         )
         warn(message, RankWarning)

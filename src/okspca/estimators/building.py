@@ -130,6 +130,8 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         )
     if labels is None and model.target_map is None:
         bandwidths[1] = _bandwidth(model.target_bandwidth, pilot.Y, pilot.weights, targets)
+    follows_classes = model.n_components is None and labels is not None
+    model.n_components = n_components_of(model, None if labels is not None else pilot.Y.shape[1])
     # Drawn last: where a rule above has failed, the caller's generator has not moved.
     seeds = seeds_of(model.random_state)
     input_map = model.input_map or _drawn(
@@ -151,8 +153,22 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         align=model.align,
         stability=model.stability,
         window=model.window or 0,
+        follows_classes=follows_classes,
     )
     return Pipeline(state)
+
+
+def n_components_of(model: Any, n_outputs: int | None) -> int:
+    """Number of components, at most; ``n_outputs`` is None for labels.
+
+    With None as many as linear predictions can use: of any number of classes one less, as there
+    may be more to come, and for a response one for each of its numbers.  With more, predictions
+    get no better, since the leading components are the best predictors.
+    """
+    if model.n_components is not None:
+        return int(model.n_components)
+    most = n_input_features(model)
+    return most if n_outputs is None else min(n_outputs, most)
 
 
 def seeds_of(random_state: int | RandomState | np.random.Generator | None) -> list[int]:

@@ -1,5 +1,6 @@
 """The attributes a fitted model shows; all are read from one record when asked for."""
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from okspca.standardize import Standardizer
 class FittedAttributes:
     """The record of what a model has learned, and what it shows of it: copies, as of one row."""
 
-    n_components: int
+    n_components: int | str | None
     _learned: Record | None = None
 
     @property
@@ -54,6 +55,14 @@ class FittedAttributes:
             message = "feature_names_in_ exists only where the inputs have names."
             raise AttributeError(message)
         return names
+
+    @property
+    def n_components_(self) -> int:
+        """Number of columns of an embedding."""
+        given, pipeline = self.n_components, self._known("n_components_").pipeline
+        if pipeline is None and isinstance(given, numbers.Integral):
+            return int(given)
+        return self._fitted("n_components_").read_as_is(lambda state: state.n_columns)
 
     @property
     def components_(self) -> Floats:

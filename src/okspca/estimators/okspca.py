@@ -41,8 +41,9 @@ class OKSPCA(
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of columns of the embedding.
+    n_components : int or None, default=2
+        Number of columns of the embedding.  None, for "whitened" only: one less than there are
+        classes, following those that come late, or one for each number of the response.
     n_random_features : int, default=256
         Number of random Fourier features of the inputs.
     n_target_features : int, optional
@@ -147,6 +148,8 @@ class OKSPCA(
 
     Attributes
     ----------
+    n_components_ : int
+        Number of columns of an embedding.
     components_ : ndarray of shape (n_components, n_random_features)
         What :meth:`transform` multiplies with; zero rows beyond the rank for solvers that do not
         track.
@@ -191,7 +194,7 @@ class OKSPCA(
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = 2,
         *,
         n_random_features: int = 256,
         n_target_features: int | None = None,
@@ -371,5 +374,4 @@ class OKSPCA(
     @property
     def _n_features_out(self) -> int:
         """Number of columns of an embedding; like any fitted attribute, absent before learning."""
-        pipeline = self._known("The number of output features").pipeline
-        return int(self.n_components) if pipeline is None else pipeline.state.n_components
+        return self.n_components_

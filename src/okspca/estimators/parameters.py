@@ -54,6 +54,7 @@ COUNTS = (
     "pilot_rows",
     "max_categories",
 )
+MAY_BE_NONE = ("n_components", "n_target_features")
 #: Numbers of sub-moments that `stability` may ask for.
 GROUPS = (0, *range(4, 65, 2))
 READY_MADE: dict[str, type] = {
@@ -68,7 +69,7 @@ def check_parameters(model: Any) -> None:
     """Raise for the first parameter whose value cannot be used."""
     for name in COUNTS:
         value = getattr(model, name)
-        if not is_count(value) and not (value is None and name == "n_target_features"):
+        if not is_count(value) and not (value is None and name in MAY_BE_NONE):
             reject(name, value, "a positive whole number")
     for name, allowed in CHOICES.items():
         value = getattr(model, name)
@@ -104,7 +105,7 @@ def check_size(model: Any, n_inputs: int, n_outputs: int) -> None:
         what = f"input_map with {D} features"
     groups = int(model.stability)
     # The map, the basis, and at least one row of the moment and of each of its groups.
-    numbers = D * (n_inputs + 1 + int(model.n_components) + 1 + groups)
+    numbers = D * (n_inputs + 1 + int(model.n_components or 1) + 1 + groups)
     if objective_of(model) == "whitened":
         numbers += D * D
     if n_outputs and model.target_map is None and target_features_of(model) == FOURIER:
@@ -132,6 +133,8 @@ def _check_objective(model: Any) -> None:
     if ridge != "auto" and not (is_positive(ridge) and ridge >= SMALLEST_RIDGE):
         reject("ridge", ridge, f"'auto' or a number of at least {SMALLEST_RIDGE:g}")
     if objective_of(model) == "covariance":
+        if model.n_components is None:
+            reject("n_components", None, "a positive whole number unless objective='whitened'")
         if model.class_weighting != "squared":
             reject(
                 "class_weighting", model.class_weighting, "'squared' unless objective='whitened'"
@@ -159,9 +162,9 @@ def _check_window(model: Any) -> None:
         reject("stability", model.stability, "0 where a window is given")
 
 
-def check_width(n_components: int, n_features: int) -> None:
+def check_width(n_components: int | None, n_features: int) -> None:
     """Raise where more components are asked for than the input map has features."""
-    if n_components > n_features:
+    if n_components is not None and n_components > n_features:
         message = (
             f"n_components={n_components} is more than the {n_features} input features; "
             "lower it or raise n_random_features."

@@ -97,8 +97,10 @@ class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_components : int, default=4
-        Number of components the response is regressed on.
+    n_components : int, optional
+        Number of components the response is regressed on; by default one for each of its numbers.
+        The first are the best predictors of the response, so more do not predict it better; ask for
+        them to see more of its distribution in :meth:`transform`.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, frequencies, \
 pilot_rows, standardize, variance_floor, forgetting, window, forget_standardizers, stability, \
 align, compress, missing, missing_indicators, categories, max_categories, input_map, \
@@ -126,7 +128,7 @@ input_standardizer, random_state
 
     def __init__(
         self,
-        n_components: int = 4,
+        n_components: int | None = None,
         *,
         n_random_features: int = 256,
         bandwidth: str | float = "sqrt-dim",
@@ -215,8 +217,9 @@ class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_components : int, default=16
-        Number of components; at most the number of classes less one is used.
+    n_components : int, optional
+        Number of components; by default one less than there are classes, which is as many as tell
+        them apart.  The number follows classes that come late.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, \
 frequencies, pilot_rows, standardize, variance_floor, forgetting, window, forget_standardizers, \
 stability, align, compress, missing, missing_indicators, categories, max_categories, input_map, \
@@ -244,7 +247,7 @@ input_standardizer, random_state
 
     def __init__(
         self,
-        n_components: int = 16,
+        n_components: int | None = None,
         *,
         n_random_features: int = 256,
         bandwidth: str | float = "sqrt-dim",

@@ -39,7 +39,7 @@ def embedded(
     X = inputs_of(table, record.columns, record.encodings)
     is_usable = np.isfinite(X) | (np.isnan(X) & (model.missing == IMPUTE))
     present = is_usable.all(axis=1)
-    Z = np.full((len(X), model.n_components), np.nan)
+    Z = np.full((len(X), model.n_components_), np.nan)
     if present.any():
         Z[present] = np.asarray(model.transform(np.ascontiguousarray(X[present])))
     names = [str(name) for name in model.get_feature_names_out()]

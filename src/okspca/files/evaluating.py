@@ -207,7 +207,7 @@ def _losses(
     pipeline: Pipeline, evaluation: Evaluation, tested: Predicted, targets: NDArray[Any]
 ) -> Floats:
     """Losses of every method on every row (two x methods x rows); NaN for those left out."""
-    k, totals = pipeline.state.n_components, _totals(evaluation, pipeline)
+    k, totals = pipeline.state.n_columns, _totals(evaluation, pipeline)
     known = np.flatnonzero(totals.mean > 0.0) if totals.classes else np.arange(len(totals.mean))
     totals = totals._replace(mean=totals.mean[known])
     found = np.full((2, len(METHODS) + len(LEVELS), len(tested.X)), np.nan)

@@ -74,7 +74,7 @@ class Setting(NamedTuple):
 def setting_of(model: OKSPCA, target: str) -> Setting:
     """What a verdict on a model needs to know."""
     most = model.ready().read(lambda state: more_columns(state).shape[1])
-    asked, labels = int(model.n_components), model.target_map_
+    asked, labels = model.n_components_, model.target_map_
     n_classes = labels.n_features if isinstance(labels, OneHotMap) else 0
     delivered = min(asked, model.basis().rank or asked)
     return Setting(target, delivered, model.input_map_.n_inputs, max(most, 1), asked, n_classes)

@@ -61,7 +61,8 @@ class WhitenedMoment(Moment):
     class_weighting : {"squared", "proportional", "balanced"}
         What a class counts.
     n_directions : int
-        Number of leading directions that the choice of a ridge is about.
+        Number of leading directions that the choice of a ridge and the calibration are about, at
+        most; of classes, one less than have come.
     calibrated : bool
         For labels: keep what tells how sure posteriors may be.
     forgetting, labels, compression
@@ -269,7 +270,7 @@ class WhitenedMoment(Moment):
     def _begin_round(self) -> None:
         """Begin a round of the choice of a ridge, or of scores, if one is due."""
         if self.choice is not None and self.choice.begins(self.rows):
-            self.choice.begin(self.arrays, self.covariance.sums, self.units, self.n_directions)
+            self.choice.begin(self.arrays, self.covariance.sums, self.units, self._n_used)
         if self.calibration is not None and self.calibration.begins(self.rows):
             self._freeze_discriminants(self.calibration)
 
@@ -280,7 +281,7 @@ class WhitenedMoment(Moment):
             calibration.begin(Discriminants.none(len(R)))
             return
         rows = whitened_rows(R, plain.Ct * self._column_weights()[:, np.newaxis])
-        V = thin_svd(rows).right[: self.n_directions].T
+        V = thin_svd(rows).right[: self._n_used].T
         W = unwhitened(R, V)
         found = self.discriminants_of(W)
         # Rows to come are scored as features, so they are not embedded first.
@@ -311,6 +312,14 @@ class WhitenedMoment(Moment):
         unit = float(np.trace(S)) / len(S)
         ridge = self.ridge_in_use * (unit if unit > 0.0 else 1.0)
         return left_out_inflation(self._factor(), ridge, self._rows_that_count())
+
+    @property
+    def _n_used(self) -> int:
+        """Number of leading directions that are more than rounding."""
+        if not self.labels:
+            return self.n_directions
+        n_classes = int(np.count_nonzero(self.arrays.right_mean))
+        return max(1, min(self.n_directions, n_classes - 1))
 
     def _rows_that_count(self) -> float:
         """Rows of equal weight that a mean over these rows is as good as."""

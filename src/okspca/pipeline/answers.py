@@ -70,11 +70,16 @@ def maintained(state: PipelineState) -> Basis:
 
 def delivered_columns(state: PipelineState) -> Floats:
     """Columns as services deliver them: maintained, or requested and padded with zeros."""
+    vectors = delivered_directions(state)
+    return np.pad(vectors, ((0, 0), (0, max(state.n_columns - vectors.shape[1], 0))))
+
+
+def delivered_directions(state: PipelineState) -> Floats:
+    """The same without zeros."""
     basis = maintained(state)
-    vectors = basis.vectors
     if state.align and state.anchor is not None and basis.rank and state.anchor.shape[1]:
-        vectors = aligned(vectors, state.anchor)
-    return np.pad(vectors, ((0, 0), (0, state.n_components - basis.rank)))
+        return aligned(basis.vectors, state.anchor)
+    return basis.vectors
 
 
 def embedding_basis(state: PipelineState) -> Floats:
@@ -107,7 +112,7 @@ def report(state: PipelineState) -> SameTargetReport:
     exact = by_svd(scaled.Ct)
     sigma = exact.sigma * scaled.scale
     reference_rank = 0 if scaled.is_zero else numerical_rank(sigma)
-    q = min(state.n_components, reference_rank)
+    q = min(state.n_columns, reference_rank)
     full = None if state.tracker is None else state.tracker.maintained(state.service_state)
     if full is None or q == 0:
         delivered = request(state).vectors
@@ -126,7 +131,7 @@ def stability(state: PipelineState) -> Stability:
         raise NotReadyError(message)
     groups = state.moment.in_target_coordinates(state.sub_moments.arrays(state.moment.rows))
     has_no_target = state.moment.scaled().is_zero
-    return estimate_stability(state.rows, groups, state.n_components, has_no_target)
+    return estimate_stability(state.rows, groups, state.n_columns, has_no_target)
 
 
 def errors_in_words(state: PipelineState) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from okspca.moments.arrays import Change
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, frozen
-from okspca.pipeline.answers import delivered_columns
+from okspca.pipeline.answers import delivered_columns, delivered_directions
 from okspca.pipeline.front_end import (
     check_features,
     encoded,
@@ -61,7 +61,9 @@ def follow(state: PipelineState, change: Change | None) -> bool:
     if period is not None and t % period == 0:
         state.service.observe(state.service_state, moment, change, t)
     if state.align and t == next_anchor(t - 1, lacks_directions=_lacks_directions(state)):
-        state.anchor = frozen(delivered_columns(settled(state)))
+        # Classes that come later in the same call are known already, but must not widen the anchor.
+        columns = delivered_directions if state.follows_classes else delivered_columns
+        state.anchor = frozen(columns(settled(state)))
     return turns
 
 

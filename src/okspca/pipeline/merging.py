@@ -28,6 +28,12 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
             "the other does not; learn both with the same version."
         )
         raise MergeError(message)
+    if (mine.n_components, mine.follows_classes) != (theirs.n_components, theirs.follows_classes):
+        message = (
+            f"The models have {mine.n_columns} and {theirs.n_columns} components; merge models "
+            "made with the same n_components."
+        )
+        raise MergeError(message)
     if mine.window is not None or theirs.window is not None:
         message = "Models with a window cannot be merged: their rows have no common order."
         raise MergeError(message)

@@ -59,6 +59,8 @@ class PipelineState:
         Rows that are standardised but not yet part of the moment.
     companions : dict
         What the owner keeps in step with the rows; its values are replaced, never changed.
+    follows_classes : bool
+        Deliver one column less than there are classes, ``n_components`` at most.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class PipelineState:
     constant_target: Floats | None = None
     waiting: tuple[StandardizedRows, ...] = ()
     companions: dict[str, Any] = field(default_factory=dict)
+    follows_classes: bool = False
 
     @classmethod
     def start(
@@ -103,6 +106,7 @@ class PipelineState:
         align: bool = False,
         stability: int = 0,
         window: int = 0,
+        follows_classes: bool = False,
     ) -> Self:
         """Make the state before the first row.
 
@@ -124,6 +128,8 @@ class PipelineState:
             Number of disjoint sub-moments to keep; 0 keeps none.
         window : int
             Number of rows that the moment covers; 0 for all.
+        follows_classes : bool
+            Deliver one column less than there are classes, ``n_components`` at most.
         """
         service = service.suited_to(moment)
         return cls(
@@ -138,7 +144,15 @@ class PipelineState:
             MomentWindow(window, moment) if window else None,
             _new_origin(*inputs, service),
             _new_origin(*targets, service),
+            follows_classes=follows_classes,
         )
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of an embedding."""
+        if not self.follows_classes:
+            return self.n_components
+        return max(1, min(self.n_components, self.target_map.n_features - 1))
 
     @property
     def tracker(self) -> Tracker[Any] | None:

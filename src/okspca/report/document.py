@@ -139,7 +139,7 @@ def _model_words(portrait: Portrait) -> str:
     return (
         f"The model has learned {model.n_samples_seen_:,} rows of {columns}; "
         f"its target, {portrait.target!r}, is {target}. It delivers {rank} supervised "
-        f"component{'s' * (rank != 1)} of {model.n_components} asked for."
+        f"component{'s' * (rank != 1)} of {model.n_components_} asked for."
     )
 
 

@@ -74,6 +74,7 @@ def _learned(model: OKSPCA, record: Record) -> dict[str, Any]:
         "basis": _basis(model.basis()),
     }
     if pipeline is not None:
+        told["n_components"] = model.n_components_
         told["input_features"] = pipeline.state.input_map.n_features
         told["target_features"] = pipeline.state.target_map.n_features
         told["stored_target_directions"] = model.moment_.width
@@ -169,7 +170,8 @@ def _target(told: dict[str, Any]) -> str:
 def _basis_lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     """Say what is delivered and what it is worth."""
     basis = told["basis"]
-    rank = f"rank {basis['rank']} of {told['parameters']['n_components']} asked for"
+    asked = told.get("n_components", told["parameters"]["n_components"])
+    rank = f"rank {basis['rank']} of {asked} asked for"
     age = f"built at row {basis['built_at']:,}, {basis['age']:,} rows ago"
     values = ", ".join(f"{value:.4g}" for value in basis["singular_values"][:SHOWN])
     found = [("basis", f"{rank}, {age}"), ("values", values or "none")]

@@ -134,7 +134,7 @@ def _spectrum_picture(portrait: Portrait) -> Figure:
     """The singular values and the rank."""
     found = portrait.stability()
     recommended = None if found is None else found.recommended_rank
-    rank, asked = portrait.model.basis().rank, portrait.model.n_components
+    rank, asked = portrait.model.basis().rank, portrait.model.n_components_
     return draw_spectrum(portrait.spectrum(), rank, asked, recommended)
 
 

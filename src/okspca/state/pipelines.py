@@ -129,6 +129,17 @@ def _read_flag(source: Source, name: str, context: Context) -> bool:
     return source.flag(name)
 
 
+def _put_if_set(sink: Sink, name: str, value: Any, shared: Shared) -> None:
+    """Write a flag that files of earlier versions lack, where it is set."""
+    if value:
+        sink.put(name, value)
+
+
+def _read_if_set(source: Source, name: str, context: Context) -> bool:
+    """Read a flag that is lacking where it is not set."""
+    return name in source.names() and source.flag(name)
+
+
 def _read_standardizer(source: Source, name: str, context: Context) -> Any:
     """Read a standardiser."""
     return STANDARDIZERS.read(source.inside(name))
@@ -204,7 +215,9 @@ def _write_array(sink: Sink, name: str, value: Any, shared: Shared) -> None:
 
 def _read_anchor(source: Source, name: str, context: Context) -> Any:
     """Read the columns that embeddings are rotated towards."""
-    return frozen(source.array(name, context.columns)) if source.flag(name) else None
+    D, k = context.columns
+    shape = (D, None if context.found["follows_classes"] else k)
+    return frozen(source.array(name, shape)) if source.flag(name) else None
 
 
 def _read_constant_target(source: Source, name: str, context: Context) -> Any:
@@ -272,6 +285,7 @@ def _check_target(source: Source, pipeline: PipelineState) -> None:
 FIELDS = (
     Field("rows", _put, _read_count),
     Field("n_components", _put, partial(_read_count, least=1)),
+    Field("follows_classes", _put_if_set, _read_if_set),
     Field("align", _put, _read_flag),
     Field("input_standardizer", _inside(STANDARDIZERS.write), _read_standardizer),
     Field("target_standardizer", _inside(STANDARDIZERS.write), _read_standardizer),
