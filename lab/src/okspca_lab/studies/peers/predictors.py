@@ -73,10 +73,14 @@ def mlp(task: Task, n_inputs: int, seed: int) -> Any:
 
 
 def boosting(task: Task, n_inputs: int, seed: int) -> Any:
-    """Gradient boosting with its defaults."""
+    """Gradient boosting with its defaults, but all hundred rounds.
+
+    Above 10,000 rows its default is to stop early, which on covtype it does after 14 rounds, at an
+    accuracy 0.06 below that of all of them.
+    """
     del n_inputs
     kind = HistGradientBoostingClassifier if task.labels else HistGradientBoostingRegressor
-    return kind(random_state=seed)
+    return kind(early_stopping=False, random_state=seed)
 
 
 def svm(task: Task, n_inputs: int, seed: int) -> Any:
