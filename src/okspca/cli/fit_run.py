@@ -1,5 +1,6 @@
 """One run of `okspca fit`: open, choose, learn, save.  Needs pyarrow."""
 
+import copy
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -53,6 +54,10 @@ FEWEST_ROWS = 2
 SETTLE, AHEAD, SILENCE = 1.0, 2, 1.0
 
 
+class _LeftToTheNextError(Exception):
+    """A block that is not learned now, since the run has to end."""
+
+
 class FitRun:
     """What one run of the command holds."""
 
@@ -69,6 +74,8 @@ class FitRun:
         self.saved_at = self.learned_at = time.monotonic()
         #: What went wrong while rows that cannot be read again were still to be learned.
         self.failure: Exception | None = None
+        #: Model and record before a block in which features may be learned that can be read again.
+        self.before: tuple[OKSPCA, StreamRecord] | None = None
         self.given: dict[str, Any] = {}
 
     def start(
@@ -214,7 +221,7 @@ class FitRun:
     def learn(self, every: tuple[int, float]) -> None:
         """Learn block by block, with checkpoints, and write the model."""
         assert self.record is not None
-        ENDING.set(lambda: self.interruption.wanted)
+        ENDING.set(self._has_to_end)
         self.progress.begin(self.position, self.record.rows_read)
         try:
             self._learn_blocks(self.record, every)
@@ -234,6 +241,16 @@ class FitRun:
         self.progress.finish(self.record.rows_read, self._numbers, self.out)
         for line in fitting.others_told(self.record):
             self.tell(line)
+
+    def _has_to_end(self) -> bool:
+        """Whether learning features has to be put off.
+
+        Rows that can be read again are rather left to the next run: nothing that is noted or scored
+        on the way then tells that this one was stopped.
+        """
+        if self.interruption.wanted and self.before is not None:
+            raise _LeftToTheNextError
+        return self.interruption.wanted
 
     def _learn_blocks(self, record: StreamRecord, every: tuple[int, float]) -> None:
         """Learn to the end of the inputs, or to an interruption."""
@@ -255,7 +272,14 @@ class FitRun:
         """Learn a block; of one that came from a pipe, all rows before one that is refused."""
         assert self.record is not None
         if self.live is None:
-            self.record = fitting.learn(self.model, self.record, block)
+            may_climb = fitting.rows_learned(self.model) < int(self.model.pilot_rows)
+            self.before = copy.deepcopy((self.model, self.record)) if may_climb else None
+            try:
+                self.record = fitting.learn(self.model, self.record, block)
+            except _LeftToTheNextError:
+                assert self.before is not None
+                self.model, self.record = self.before
+                return
         else:
             self.record, failed = fitting.learn_what_can_be(self.model, self.record, block)
             if failed is not None:

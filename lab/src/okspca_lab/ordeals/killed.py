@@ -3,7 +3,7 @@
 The file at ``place`` always holds the number of the phase in ``PHASES`` that the process is in, so
 that whoever kills it knows where.  With ``last`` above zero the process kills itself at that step
 of writing checkpoints; there are steps before and after every system call, and one in the middle of
-the data.
+the data.  With ``last`` below zero it is a step of learning features, such as one of the descent.
 """
 
 import mmap
@@ -15,7 +15,9 @@ from typing import Any
 
 from okspca import outputs
 from okspca.cli import app, fit_run
+from okspca.estimators import map_search
 from okspca.estimators.saving import save_model
+from okspca.features.ladder import climbed
 from okspca.files import fitting
 from okspca.state import files
 
@@ -31,10 +33,12 @@ PHASES = (
     "renaming the old file",
     "renaming the new file",
     "flushing the folder",
+    "learning features",
 )
 STARTING, LEARNING, PACKING, WRITING, FLUSHING, ALLOWING, LINKING, KEEPING, RENAMING, FOLDER = (
-    range(len(PHASES))
+    range(len(PHASES) - 1)
 )
+CLIMBING = len(PHASES) - 1
 
 
 class Place:
@@ -54,15 +58,17 @@ class Place:
     def __init__(self, path: Path, last: int) -> None:
         with path.open("r+b") as file:
             self._memory = mmap.mmap(file.fileno(), 1)
-        self._left = last
+        self._left, self._counts_climbing = abs(last), last < 0
 
     def enter(self, phase: int) -> None:
         """Note a phase."""
         self._memory[0] = phase
 
     def step(self, phase: int) -> None:
-        """Note a phase of writing, and die if this was the last step."""
+        """Note a phase of writing or climbing, and die if this was the last step."""
         self.enter(phase)
+        if (phase == CLIMBING) is not self._counts_climbing:
+            return
         self._left -= 1
         if self._left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -129,7 +135,7 @@ class SteppedFile:
 
 
 def watch(place: Place) -> None:
-    """Put steps into everything that writes a checkpoint."""
+    """Put steps into everything that writes a checkpoint, and into learning features."""
 
     def opened(target: Any, mode: str, **options: Any) -> Any:
         file = ORDINARY_OPEN(target, mode, **options)
@@ -144,11 +150,25 @@ def watch(place: Place) -> None:
         place.enter(LEARNING)
         return learn(*arguments, **options)
 
+    def climbing(*arguments: Any) -> Any:
+        *others, tick = arguments
+
+        def stepped() -> None:
+            place.step(CLIMBING)
+            tick()
+
+        try:
+            return climb(*others, stepped)
+        finally:
+            place.enter(LEARNING)
+
     learn = fitting.learn
+    climb: Any = climbed
     for module in (outputs, files):
         vars(module).update(os=SteppedSystem(place), open=opened)
     vars(fit_run).update(save_model=saved)
     vars(fitting).update(learn=learned)
+    vars(map_search).update(climbed=climbing)
 
 
 def run(place: Path, last: int, words: list[str]) -> None:

@@ -15,12 +15,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerProcess as Process
 from pathlib import Path
 from random import Random
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -68,6 +68,7 @@ class Tally:
     """
 
     kills: int = 0
+    asked: int = 0
     runs: int = 0
     identical: int = 0
     phases: Counter[str] = field(default_factory=Counter)
@@ -92,8 +93,18 @@ def write_rows(path: Path) -> None:
 class Chain:
     """One fit that is killed and resumed until it ends."""
 
+    settings: ClassVar[Sequence[tuple[str, ...]]] = SETTINGS
+    base: ClassVar[Sequence[str]] = BASE
+
+    @staticmethod
+    def write_rows(path: Path) -> None:
+        """Write the input."""
+        write_rows(path)
+
     def __init__(self, folder: Path, options: Sequence[str], random: Random) -> None:
         self.place, self.out = folder / "place", folder / "model.okspca"
+        #: Processes that were asked to end, rather than killed.
+        self.asked = 0
         self.random, self.options = random, options
         self.rows = folder / "rows.csv"
         for old in folder.glob("*model.okspca*"):
@@ -104,7 +115,7 @@ class Chain:
     def start(self, last_step: int, out: Path) -> Process:
         """Start a process that goes on from what is there."""
         self.place.write_bytes(bytes([STARTING]))
-        words = ["fit", str(self.rows), *BASE, *self.options, "--out", str(out), "--resume"]
+        words = ["fit", str(self.rows), *self.base, *self.options, "--out", str(out), "--resume"]
         process = PROCESSES.Process(target=killed.run, args=(self.place, last_step, words))
         process.start()
         return process
@@ -160,19 +171,26 @@ class Chain:
         return None
 
 
-def run(kills: int, seed: int, folder: Path, most_per_run: int | None = None) -> Tally:
+def run(
+    kills: int,
+    seed: int,
+    folder: Path,
+    most_per_run: int | None = None,
+    kind: type[Chain] = Chain,
+) -> Tally:
     """Kill so many processes; a run that met enough of them is let through to its end."""
     tally, random = Tally(), Random(seed)
-    write_rows(folder / "rows.csv")
+    kind.write_rows(folder / "rows.csv")
     whole: dict[tuple[str, ...], bytes] = {}
     while tally.kills < kills:
-        options = SETTINGS[tally.runs % len(SETTINGS)]
-        chain = Chain(folder, options, random)
+        options = kind.settings[tally.runs % len(kind.settings)]
+        chain = kind(folder, options, random)
         if options not in whole:
             whole[options] = chain.whole()
         tally.runs += 1
         enough = kills if most_per_run is None else tally.kills + most_per_run
         _follow(chain, tally, min(kills, enough))
+        tally.asked += chain.asked
         if chain.out.exists() and chain.out.read_bytes() == whole[options]:
             tally.identical += 1
         else:
@@ -205,20 +223,28 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Write the tally to this JSON file.")] = None,
 ) -> None:
     """Kill `okspca fit` at random moments and see that it always resumes to the same bytes."""
+    tell_of(f"killing --kills {kills} --seed {seed}", lambda at: run(kills, seed, at), out)
+
+
+def tell_of(command: str, work: Callable[[Path], Tally], out: Path | None) -> None:
+    """Do the work of a command, tell what became of the processes, and end the process."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        tally = run(kills, seed, Path(folder))
+        tally = work(Path(folder))
     seconds = time.perf_counter() - start
     for line in tally.failures[:20]:
         print(line, file=sys.stderr)
     print(f"{tally.kills} processes were killed in {seconds:.0f} s, in {tally.runs} runs.")
+    if tally.asked:
+        print(f"{tally.asked} more were asked to end.")
     print(f"{tally.identical} of {tally.runs} runs ended in the bytes of one never killed.")
     for phase in PHASES:
         print(f"{tally.phases[phase]:>5}  {phase}")
     if out is not None:
         summary = {
-            "command": f"python -m okspca_lab.ordeals.killing --kills {kills} --seed {seed}",
+            "command": f"python -m okspca_lab.ordeals.{command}",
             "kills": tally.kills,
+            "asked to end": tally.asked,
             "runs": tally.runs,
             "identical": tally.identical,
             "phases": {phase: tally.phases[phase] for phase in PHASES},
