@@ -33,7 +33,7 @@ from okspca.estimators.presets import PREDICTIVE
 from okspca.estimators.warning import warn
 from okspca.features import FeatureMap
 from okspca.moments import WhitenedMoment
-from okspca.moments.calibration import CalibrationMap
+from okspca.moments.calibration import Belief
 from okspca.moments.class_discriminants import Discriminants
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import product
@@ -62,14 +62,14 @@ class Posteriors(NamedTuple):
     """
 
     discriminants: Discriminants
-    calibration: CalibrationMap | None
+    belief: Belief | None
 
     def of(self, Z: Floats) -> Floats:
         """Values for embedded rows, one column per class."""
         values = self.discriminants.of(Z)
-        if self.calibration is None or values.shape[1] < 2:
+        if self.belief is None or values.shape[1] < 2:
             return values
-        return self.calibration.of(self.discriminants.claims(values))
+        return self.belief.of(self.discriminants, values)
 
 
 class Readout(NamedTuple):
@@ -386,8 +386,8 @@ def _discriminants(state: PipelineState, W: Floats) -> Posteriors:
     found = moment.discriminants_of(W)
     offset = found.offset - product(product(W.T, mean_features(state)), found.weights)
     # Without an embedding there is nothing to believe but the shares.
-    calibration = moment.calibration_map(found) if W.any() else None
-    return Posteriors(found._replace(offset=offset), calibration)
+    belief = moment.belief_in(found, W) if W.any() else None
+    return Posteriors(found._replace(offset=offset), belief)
 
 
 def _moments(state: PipelineState) -> tuple[Floats, Floats]:

@@ -16,6 +16,8 @@ its own rows and of all others, a row being shared by the two points next to it.
 bounded, mergeable, and continuous in the scores.  When new discriminants are frozen, what earlier
 ones have scored counts half.
 
+A second opinion is fitted to the same rows (:mod:`okspca.moments.second_opinion`).
+
 Until rows tell, claims are believed at most by half (``a = 1/2``), and less after few rows.  And m
 rows of a class cannot tell that others are unlike them by more than a factor m + 1, so odds are
 never changed by more: a model that knows nothing answers with the shares.
@@ -27,14 +29,22 @@ import numpy as np
 from scipy.special import log_expit
 
 from okspca.moments.arrays import EncodedRows
-from okspca.moments.class_discriminants import REACH, Discriminants, log_odds_of
+from okspca.moments.class_discriminants import (
+    REACH,
+    Discriminants,
+    Translation,
+    bounded_ratios,
+    log_odds_of,
+)
+from okspca.moments.second_opinion import SecondOpinion, Seen
 from okspca.numerics.arrays import Floats, Integers, copied
 from okspca.numerics.platt import Prior, Trials, fitted
 
-#: Discriminants are frozen at this row, then at powers of two and halfway between them.  From twice
-#: the delay on they are frozen that much after each power of two, when a ridge has been chosen.
-FIRST, DELAY = 16, 1024
-#: What the scores of earlier discriminants count.
+#: Discriminants are frozen at this row, then at powers of two and halfway between them.  After the
+#: delay they are frozen that much after powers of two, when a ridge has been chosen, and at three
+#: rows in between.
+FIRST, DELAY, QUARTERS = 16, 1024, 4
+#: What the scores of earlier discriminants count; those frozen in quarters fade by its root.
 FADING = 0.5
 POINTS = 65
 GRID = np.linspace(-REACH, REACH, POINTS)
@@ -55,11 +65,31 @@ class CalibrationMap(NamedTuple):
 
     def of(self, claims: Floats) -> Floats:
         """Logarithms of the probabilities of classes, before they are made to sum to one."""
-        own, others = self.shares * self.n_rows, (1.0 - self.shares) * self.n_rows
         ratios = claims * self.slopes + self.shifts
-        ratios = _bounded_below(ratios, own)
-        ratios = -_bounded_below(-ratios, others)
+        ratios = bounded_ratios(ratios, self.shares, self.n_rows)
         return np.asarray(log_expit(log_odds_of(self.shares) + ratios))
+
+
+class Belief(NamedTuple):
+    """Both opinions; ``unit`` is the mean weight of a row.
+
+    The second is about scores by the discriminants that were frozen last, which those of today
+    are translated to; where that cannot be, it is not asked.
+    """
+
+    first: CalibrationMap
+    second: SecondOpinion
+    translation: Translation | None
+    unit: float
+
+    def of(self, found: Discriminants, values: Floats) -> Floats:
+        """Logarithms of the probabilities of classes, before they are made to sum to one."""
+        log_q = self.first.of(found.claims(values))
+        if self.translation is None:
+            return log_q
+        scores = self.translation.of(found.scores(values))
+        log_p = self.second.log_p(scores, found.shares, self.first.n_rows)
+        return self.second.blended(log_p, log_q, self.unit)
 
 
 class Calibration:
@@ -73,6 +103,8 @@ class Calibration:
         Number of rows scored and their weight, faded alike.
     frozen : Discriminants
         What scores rows; of no class where there is nothing that could.
+    second : SecondOpinion
+        What else is learned from these rows.
 
     Examples
     --------
@@ -85,6 +117,13 @@ class Calibration:
         self.scores = np.zeros((0, 2, POINTS))
         self.totals = np.zeros(2)
         self.frozen = Discriminants.none(n_features)
+        self.second = SecondOpinion.none(0)
+
+    @property
+    def unit(self) -> float:
+        """Mean weight of the rows scored."""
+        n_rows, weight = self.totals.tolist()
+        return weight / n_rows if n_rows > 0.0 else 1.0
 
     @staticmethod
     def next_stop(row: int) -> int:
@@ -92,35 +131,80 @@ class Calibration:
 
         Examples
         --------
-        >>> [Calibration.next_stop(row) for row in (0, 16, 24, 600, 1024, 5000)]
-        [16, 24, 32, 768, 3072, 5120]
+        >>> [Calibration.next_stop(row) for row in (0, 16, 24, 600, 1024, 3072, 5000)]
+        [16, 24, 32, 768, 1536, 3584, 5120]
         """
-        late = DELAY if row >= DELAY else 0
-        power = max(FIRST, 2 * late, 1 << (row - late).bit_length())
+        if row >= DELAY:
+            power = max(DELAY // 2, (1 << (row - DELAY).bit_length()) // 2)
+            quarter = power // QUARTERS
+            return DELAY + max(power, (row - DELAY) // quarter * quarter + quarter)
+        power = max(FIRST, 1 << row.bit_length())
         halfway = 3 * power // 4
-        return late + (halfway if not late and halfway > FIRST and row < halfway else power)
+        return halfway if halfway > FIRST and row < halfway else power
 
     def begins(self, row: int) -> bool:
         """Whether discriminants are frozen after this row."""
         return row >= FIRST and self.next_stop(row - 1) == row
 
-    def begin(self, found: Discriminants) -> None:
-        """Freeze discriminants of the features; scores so far count half from now on."""
-        self.scores, self.totals = FADING * self.scores, FADING * self.totals
+    def begin(
+        self, found: Discriminants, row: int = 0, translation: Translation | None = None
+    ) -> None:
+        """Freeze discriminants of the features after a row; scores so far count less then.
+
+        ``translation`` is from scores by the discriminants frozen before to scores by these.
+        """
+        fade = FADING if row <= DELAY else FADING ** (1.0 / QUARTERS)
+        self.scores, self.totals = fade * self.scores, fade * self.totals
+        if translation is None:
+            self.second = SecondOpinion.none(len(found.offset))
+        else:
+            kept = self.second.faded(fade).translated(translation)
+            self.second = kept.fitted(found.shares, self.unit)
         self.frozen = found
 
-    def score(self, rows: EncodedRows, forgetting: float) -> None:
-        """Score rows that are not learned yet."""
+    def speaks_of(self, n_classes: int) -> bool:
+        """Whether the second opinion is about so many classes."""
+        return n_classes == len(self.frozen.offset) == self.second.n_classes > 0
+
+    def score(self, rows: EncodedRows, forgetting: float, row: int = 0) -> None:
+        """Score rows that are not learned yet, those after ``row``."""
         n, known = len(rows.Phi), len(self.frozen.offset)
         fade = forgetting ** np.arange(n, -1.0, -1.0)
         # All rows of the block have passed by its end, so what was there fades by all of them.
         self.scores = fade[0] * _widened(self.scores, known)
-        self.totals = fade[0] * self.totals
+        self.totals, self.second = fade[0] * self.totals, self.second.faded(fade[0])
         if known > 1:
-            claims = self.frozen.claims(self.frozen.of(rows.Phi))
-            weights = rows.weights * fade[1:]
+            values, weights = self.frozen.of(rows.Phi), rows.weights * fade[1:]
+            claims = self.frozen.claims(values)
+            if self.speaks_of(known):
+                self._ask_second(
+                    rows.coordinates[:, :known], weights, (values, claims), row, forgetting
+                )
             self.scores[:known] += on_grid(claims, rows.coordinates[:, :known], weights)
             self.totals += fade[1:].sum(), weights.sum()
+
+    def _ask_second(
+        self,
+        indicators: Floats,
+        weights: Floats,
+        said: tuple[Floats, Floats],
+        row: int,
+        forgetting: float,
+    ) -> None:
+        """Let both opinions predict rows of classes that are known."""
+        found, n_rows = self.frozen, rows_that_count(row, forgetting)
+        known = indicators.any(axis=1)
+        values, claims = (part[known] for part in said)
+        scores = found.scores(values)
+        seen = Seen(
+            scores,
+            indicators[known].argmax(axis=1),
+            weights[known],
+            row + np.flatnonzero(known),
+            self.second.log_p(scores, found.shares, n_rows),
+            self.map(found.shares, found.spreads, n_rows).of(claims),
+        )
+        self.second = self.second.scored(seen)
 
     def merge(self, other: "Calibration") -> None:
         """Merge scores over the same columns of classes."""
@@ -130,15 +214,29 @@ class Calibration:
         # One set of discriminants goes on scoring; what either has scored counts in any case.
         if not self.frozen.offset.size:
             self.frozen = other.frozen
+        self.second = self.second.merged(other.second)
+        if self.speaks_of(len(self.frozen.offset)):
+            self.second = self.second.fitted(self.frozen.shares, self.unit)
 
     def with_columns(self, columns: Integers) -> "Calibration":
         """Return scores whose class ``j`` has column ``columns[j]``."""
         moved, n = copied(self), len(self.scores)
         if not np.array_equal(columns, np.arange(len(columns))):
             moved.frozen = Discriminants.none(len(self.frozen.weights))
+            moved.second = SecondOpinion.none(0)
             moved.scores = np.zeros((int(columns[:n].max(initial=-1)) + 1, 2, POINTS))
             moved.scores[columns[:n]] = self.scores
         return moved
+
+    def belief(
+        self, found: Discriminants, n_rows: float, translation: Translation | None
+    ) -> Belief:
+        """Find how much discriminants, of so many rows, are believed.
+
+        ``translation`` is from their scores to those by the frozen ones.
+        """
+        first = self.map(found.shares, found.spreads, n_rows)
+        return Belief(first, self.second, translation, self.unit)
 
     def map(self, shares: Floats, spreads: Floats, n_rows: float) -> CalibrationMap:
         """Find how much discriminants of such shares and spreads, of so many rows, are believed."""
@@ -188,6 +286,19 @@ def on_grid(claims: Floats, indicators: Floats, weights: Floats) -> Floats:
     return found.reshape(n_classes, 2, POINTS)
 
 
+def rows_that_count(n_rows: int, forgetting: float) -> float:
+    """Rows of equal weight that a mean over so many rows is as good as.
+
+    Examples
+    --------
+    >>> rows_that_count(500, 1.0), round(rows_that_count(500, 0.99))
+    (500.0, 199)
+    """
+    if forgetting == 1.0:
+        return float(n_rows)
+    return min(float(n_rows), (1.0 + forgetting) / (1.0 - forgetting))
+
+
 def shrunk_shares(shares: Floats, n_rows: float) -> Floats:
     """Shares of classes, moved towards equal ones as far as chance explains how they differ.
 
@@ -206,12 +317,6 @@ def shrunk_shares(shares: Floats, n_rows: float) -> Floats:
     chance = n_rows * n_seen * float((apart**2).sum())
     kept = max(0.0, 1.0 - (n_seen - 1.0) / chance) if chance > 0.0 else 0.0
     return np.where(seen, 1.0 / n_seen + kept * apart, shares)
-
-
-def _bounded_below(ratios: Floats, n_rows: Floats) -> Floats:
-    """Log likelihood ratios with one row added that any point was as likely to be as another."""
-    n_rows = np.maximum(n_rows, _TINY)
-    return np.asarray(np.logaddexp(ratios + np.log(n_rows), 0.0) - np.log1p(n_rows))
 
 
 def _widened(scores: Floats, n_classes: int) -> Floats:

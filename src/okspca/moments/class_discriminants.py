@@ -13,10 +13,35 @@ from scipy.special import logit
 from okspca.numerics.arrays import Floats
 from okspca.numerics.discriminants import discriminants, log_odds
 from okspca.numerics.matrix import product
+from okspca.numerics.whitening import regression_on
 
 #: Claims beyond this, on the scale of the calibration's grid, are all alike.
 REACH = 8.0
 _TINY = float(np.finfo(np.float64).tiny)
+
+
+class LinearScores(NamedTuple):
+    """Scores of classes as functions of features: weights (D x n_classes), values at the mean."""
+
+    weights: Floats
+    at_mean: Floats
+
+    def told_by(self, known: "LinearScores", covariance: Floats) -> "Translation":
+        """How other scores of the same rows tell these, by the covariance of the features."""
+        cross = product(self.weights.T, covariance)
+        M = np.ascontiguousarray(regression_on(covariance, cross, known.weights).T)
+        return Translation(M, self.at_mean - product(known.at_mean, M))
+
+
+class Translation(NamedTuple):
+    """From scores by some discriminants to those by others: ``s M + shift``."""
+
+    M: Floats
+    shift: Floats
+
+    def of(self, scores: Floats) -> Floats:
+        """Translate scores."""
+        return product(scores, self.M) + self.shift
 
 
 class Discriminants(NamedTuple):
@@ -52,6 +77,22 @@ class Discriminants(NamedTuple):
         """Log posteriors up to a constant, one column per class."""
         return product(Z, self.weights) + self.offset
 
+    def scores(self, values: Floats) -> Floats:
+        """Claimed log likelihoods of the values of rows, centred, in units of the mean spread."""
+        return self._in_units(values - np.log(self.shares))
+
+    def linear_scores(self, mean: Floats) -> LinearScores:
+        """The scores as functions of what the weights are for, which has this mean."""
+        values = product(mean, self.weights) + self.offset
+        return LinearScores(
+            self._in_units(self.weights), self._in_units(values - np.log(self.shares))
+        )
+
+    def _in_units(self, values: Floats) -> Floats:
+        """Centre values over classes, and divide by the mean spread."""
+        centred = values - values.mean(axis=-1, keepdims=True)
+        return np.asarray(centred / np.sqrt((self.spreads**2).mean()))
+
     def claims(self, values: Floats) -> Floats:
         """Claimed log likelihood ratios of the values of rows, on the scale of the grid."""
         ratios = (log_odds(values) - log_odds_of(self.shares)) / self.spreads
@@ -78,6 +119,24 @@ def class_discriminants(
     # From the mean of the others, which is further away than that of all.
     spreads = np.sqrt(np.maximum(squares, 1e-12)) / np.maximum(1.0 - shares, 1e-12)
     return Discriminants(weights, offset, shares, spreads)
+
+
+def bounded_ratios(ratios: Floats, shares: Floats, n_rows: float) -> Floats:
+    """Log likelihood ratios, class against the rest, that so many rows can tell of.
+
+    Examples
+    --------
+    >>> bounded_ratios(np.array([[50.0, -50.0]]), np.array([0.5, 0.5]), 18.0).round(2).tolist()
+    [[2.3, -2.21]]
+    """
+    bounded = _bounded_below(ratios, shares * n_rows)
+    return -_bounded_below(-bounded, (1.0 - shares) * n_rows)
+
+
+def _bounded_below(ratios: Floats, n_rows: Floats) -> Floats:
+    """Log likelihood ratios with one row added that any point was as likely to be as another."""
+    n_rows = np.maximum(n_rows, _TINY)
+    return np.asarray(np.logaddexp(ratios + np.log(n_rows), 0.0) - np.log1p(n_rows))
 
 
 def log_odds_of(shares: Floats) -> Floats:

@@ -22,7 +22,7 @@ import numpy as np
 
 from okspca.errors import MergeError
 from okspca.moments.arrays import Change, EncodedRows, GroupArrays
-from okspca.moments.calibration import Calibration, CalibrationMap
+from okspca.moments.calibration import Belief, Calibration, rows_that_count
 from okspca.moments.class_discriminants import Discriminants, class_discriminants
 from okspca.moments.input_covariance import InputCovariance, Past
 from okspca.moments.moment import Moment
@@ -265,7 +265,7 @@ class WhitenedMoment(Moment):
         if self.choice is not None and self.choice.is_scoring(self.rows):
             self.choice.score(rows)
         if self.calibration is not None:
-            self.calibration.score(rows, self.forgetting)
+            self.calibration.score(rows, self.forgetting, self.rows)
 
     def _begin_round(self) -> None:
         """Begin a round of the choice of a ridge, or of scores, if one is due."""
@@ -278,7 +278,7 @@ class WhitenedMoment(Moment):
         """Let the discriminants as they are now score the rows to come."""
         plain, R = self._plain_scaled(), self._factor()
         if plain.is_zero:
-            calibration.begin(Discriminants.none(len(R)))
+            calibration.begin(Discriminants.none(len(R)), self.rows)
             return
         rows = whitened_rows(R, plain.Ct * self._column_weights()[:, np.newaxis])
         V = thin_svd(rows).right[: self._n_used].T
@@ -287,7 +287,13 @@ class WhitenedMoment(Moment):
         # Rows to come are scored as features, so they are not embedded first.
         features = product(W, found.weights)
         offset = found.offset - product(self.arrays.left_mean, features)
-        calibration.begin(found._replace(weights=features, offset=offset))
+        found = found._replace(weights=features, offset=offset)
+        translation = None
+        if calibration.speaks_of(len(offset)):
+            mean = self.arrays.left_mean
+            known, wanted = (one.linear_scores(mean) for one in (calibration.frozen, found))
+            translation = wanted.told_by(known, self.input_covariance())
+        calibration.begin(found, self.rows, translation)
 
     def discriminants_of(self, W: Floats) -> Discriminants:
         """Discriminants of the classes in the centred embedding of weights W.
@@ -301,11 +307,20 @@ class WhitenedMoment(Moment):
         inflation = 1.0 if self.calibration is None else self._inflation(S)
         return class_discriminants(W, Ct, shares, S, inflation)
 
-    def calibration_map(self, found: Discriminants) -> CalibrationMap | None:
-        """How much discriminants may be believed; None where nothing was kept that tells."""
+    def belief_in(self, found: Discriminants, W: Floats) -> Belief | None:
+        """How much discriminants in the centred embedding of weights W may be believed.
+
+        None where nothing was kept that tells.
+        """
         if self.calibration is None:
             return None
-        return self.calibration.map(found.shares, found.spreads, self._rows_that_count())
+        translation = None
+        if self.calibration.speaks_of(len(found.offset)):
+            features = found._replace(weights=product(W, found.weights))
+            known = features.linear_scores(np.zeros(len(W)))
+            wanted = self.calibration.frozen.linear_scores(self.arrays.left_mean)
+            translation = wanted.told_by(known, self.input_covariance())
+        return self.calibration.belief(found, self._rows_that_count(), translation)
 
     def _inflation(self, S: Floats) -> float:
         """By how much squared residuals grow where a row is left out."""
@@ -323,8 +338,7 @@ class WhitenedMoment(Moment):
 
     def _rows_that_count(self) -> float:
         """Rows of equal weight that a mean over these rows is as good as."""
-        f = self.forgetting
-        return float(self.rows) if f == 1.0 else min(float(self.rows), (1.0 + f) / (1.0 - f))
+        return rows_that_count(self.rows, self.forgetting)
 
     def _factor(self) -> Floats:
         """Triangular factor of the covariance with its ridge."""

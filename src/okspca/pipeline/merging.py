@@ -28,12 +28,6 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
             "the other does not; learn both with the same version."
         )
         raise MergeError(message)
-    if (mine.n_components, mine.follows_classes) != (theirs.n_components, theirs.follows_classes):
-        message = (
-            f"The models have {mine.n_columns} and {theirs.n_columns} components; merge models "
-            "made with the same n_components."
-        )
-        raise MergeError(message)
     if mine.window is not None or theirs.window is not None:
         message = "Models with a window cannot be merged: their rows have no common order."
         raise MergeError(message)
@@ -64,6 +58,7 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
                 "version, standardised; learn both with the same version."
             )
             raise MergeError(message)
+    _check_components(mine, theirs)
     _check_targets(mine, theirs)
 
 
@@ -113,6 +108,16 @@ def _from_my_origins(mine: PipelineState, theirs: PipelineState) -> PipelineStat
     for moment in (shifted.moment, *groups):
         moment.shift_means(*shifts)
     return shifted
+
+
+def _check_components(mine: PipelineState, theirs: PipelineState) -> None:
+    """Raise where the states have different numbers of components."""
+    if (mine.n_components, mine.follows_classes) != (theirs.n_components, theirs.follows_classes):
+        message = (
+            f"The models have {mine.n_columns} and {theirs.n_columns} components; merge models "
+            "made with the same n_components."
+        )
+        raise MergeError(message)
 
 
 def _check_targets(mine: PipelineState, theirs: PipelineState) -> None:

@@ -8,6 +8,7 @@ from okspca.moments import CrossMoment, Moment, SubMoments, TargetCompression, W
 from okspca.moments.arrays import LEFT_SQUARE, RIGHT_SQUARE, ROWS, WEIGHT, MomentArrays
 from okspca.moments.calibration import Calibration
 from okspca.moments.class_discriminants import Discriminants
+from okspca.moments.second_opinion import BLENDS, MOST_ROWS, SecondOpinion
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import SMALLEST_RIDGE
@@ -155,6 +156,9 @@ def _write_calibration(sink: Sink, calibration: Calibration) -> None:
     sink.array("totals", calibration.totals)
     for name, array in calibration.frozen._asdict().items():
         sink.array(name, array)
+    second = sink.inside("second")
+    for name, array in calibration.second._asdict().items():
+        second.array(name, array)
 
 
 def _read_calibration(source: Source, n_left: int, width: int) -> Calibration:
@@ -168,6 +172,8 @@ def _read_calibration(source: Source, n_left: int, width: int) -> Calibration:
     calibration.frozen = Discriminants(
         source.array("weights", (n_left, *known)), offset, shares, spreads
     )
+    if source.is_object("second"):  # files of earlier versions have none
+        calibration.second = _read_second(source.inside("second"), len(offset))
     source.close()
     numbers = np.concatenate([calibration.scores.ravel(), calibration.totals, shares])
     if max(len(calibration.scores), len(offset)) > width or numbers.min() < 0.0:
@@ -175,6 +181,27 @@ def _read_calibration(source: Source, n_left: int, width: int) -> Calibration:
     if spreads.min(initial=1.0) <= 0.0:
         source.refuse("spreads", "not positive")
     return calibration
+
+
+def _read_second(source: Source, known: int) -> SecondOpinion:
+    """Read a second opinion on so many classes, or on none."""
+    coefficients = source.array("coefficients", (None, None))
+    n = coefficients.shape[1]
+    labels = source.array("labels", (None,))
+    found = SecondOpinion(
+        source.array("scores", (len(labels), n)),
+        labels,
+        source.array("weights", labels.shape),
+        coefficients,
+        source.array("losses", BLENDS.shape),
+    )
+    source.close()
+    is_fitting = len(coefficients) == n + 1 and n in (0, SecondOpinion.none(known).n_classes)
+    if not is_fitting or len(labels) > MOST_ROWS:
+        source.refuse("coefficients", "not of these classes")
+    if not np.isin(labels, np.arange(n)).all() or found.weights.min(initial=0.0) < 0.0:
+        source.refuse("labels", "not of these classes")
+    return found
 
 
 def write_sub_moments(sink: Sink, sub_moments: SubMoments | None) -> None:
