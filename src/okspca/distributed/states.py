@@ -17,11 +17,11 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.building import Rows, build, pilot_rows, resolve_service
 from okspca.estimators.data import check_weights, sound
 from okspca.estimators.learned import SEARCH, Record
-from okspca.estimators.map_search import MapSearch
+from okspca.estimators.map_search import MapSearch, placed
 from okspca.estimators.missing import numbers_with_gaps
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.preparing import PREPARATION, RAISE, without_gaps
-from okspca.estimators.presets import AUTO, frequencies_from, frequencies_of
+from okspca.estimators.presets import AUTO, asked_from, asked_of, frequencies_from, searches
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.features.ladder import DRAWN
@@ -77,10 +77,11 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     if survey.classes is not None:
         intake.labels = OneHotMap(survey.classes)
     looks_at_rows = pilot_rows(recipe, labels=intake.labels is not None) > 0
-    if pilot is None and (looks_at_rows or model.frequencies not in (AUTO, DRAWN)):
+    learns = model.frequencies not in (AUTO, DRAWN) or any(asked_of(model))
+    if pilot is None and (looks_at_rows or learns):
         message = (
-            "bandwidth='median' and learned frequencies look at first rows; give them as "
-            "pilot=(X, y)."
+            "bandwidth='median', learned frequencies and what is chosen by the model look at first "
+            "rows; give them as pilot=(X, y)."
         )
         raise ValueError(message)
     rows, preparation = _pilot(survey, pilot, n_first_rows(model)), survey.preparation()
@@ -96,15 +97,14 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
 
 def _with_learned_map(model: OKSPCA, pipeline: Pipeline, rows: Rows) -> Pipeline:
     """Return the pipeline, still without rows, with the map that first rows lead to."""
-    top = frequencies_from(model, rows.X)
-    if top == DRAWN or not len(rows):
+    top, asked = frequencies_from(model, rows.X), asked_from(model, rows.X)
+    if not len(rows) or (top == DRAWN and not any(asked)):
         return pipeline
-    start = MapSearch.start(pipeline.state.twin(), top, int(model.pilot_rows))
+    start = MapSearch.start(pipeline.state.twin(), top, int(model.pilot_rows), asked)
     first = rows.first(start.times[-1])
     search: MapSearch = start.learn(pipeline, first).state.companions[SEARCH]
     assert start.blank is not None
-    blank = start.blank.twin()
-    blank.input_map = search.place.feature_map
+    blank = placed(start.blank, search.place)
     blank.companions = {SEARCH: search.ended()}
     return Pipeline(blank)
 
@@ -214,7 +214,7 @@ def n_first_rows(model: OKSPCA) -> int:
     >>> n_first_rows(OKSPCA()), n_first_rows(OKSPCA(preset="predictive"))
     (0, 8192)
     """
-    if frequencies_of(model) != DRAWN:
+    if searches(model):
         return max(int(model.pilot_rows), MEDIAN_ROWS)
     return MEDIAN_ROWS if "median" in (model.bandwidth, model.target_bandwidth) else 0
 

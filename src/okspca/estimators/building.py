@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from okspca.errors import DataError
-from okspca.estimators.parameters import check_size, with_plain_parameters
-from okspca.estimators.presets import FOURIER, objective_of, target_features_of
+from okspca.estimators.parameters import check_size, is_count, with_plain_parameters
+from okspca.estimators.presets import AUTO, FOURIER, objective_of, target_features_of
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
 from okspca.features.chebyshev import DEGREE, LEADING
@@ -130,7 +130,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
         )
     if labels is None and model.target_map is None:
         bandwidths[1] = _bandwidth(model.target_bandwidth, pilot.Y, pilot.weights, targets)
-    follows_classes = model.n_components is None and labels is not None
+    follows_classes = not is_count(model.n_components) and labels is not None
     model.n_components = n_components_of(model, None if labels is not None else pilot.Y.shape[1])
     # Drawn last: where a rule above has failed, the caller's generator has not moved.
     seeds = seeds_of(model.random_state)
@@ -161,11 +161,12 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
 def n_components_of(model: Any, n_outputs: int | None) -> int:
     """Number of components, at most; ``n_outputs`` is None for labels.
 
-    With None as many as linear predictions can use: of any number of classes one less, as there
-    may be more to come, and for a response one for each of its numbers.  With more, predictions
-    get no better, since the leading components are the best predictors.
+    With None, and with "auto" until rows have chosen, as many as linear predictions can use: of any
+    number of classes one less, as there may be more to come, and for a response one for each of its
+    numbers.  With more, predictions get no better, since the leading components are the best
+    predictors.
     """
-    if model.n_components is not None:
+    if is_count(model.n_components):
         return int(model.n_components)
     most = n_input_features(model)
     return most if n_outputs is None else min(n_outputs, most)
@@ -215,7 +216,7 @@ def _standardizer(
 
 def _bandwidth(rule: str | float, rows: Floats, weights: Floats, like: Standardizer) -> float:
     """Apply a bandwidth rule to rows as they will be standardised."""
-    if rule == "sqrt-dim":
+    if rule in ("sqrt-dim", AUTO):
         return sqrt_dimension(rows.shape[1])
     if rule == "median":
         return median_distance(copy.deepcopy(like).scan(rows, weights))

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from okspca.estimators.learned import Names, Record
 from okspca.features import FeatureMap, OneHotMap
+from okspca.features.bandwidth import sqrt_dimension
 from okspca.moments import Moment
 from okspca.numerics.arrays import Floats, copied
 from okspca.numerics.matrix import product
@@ -63,6 +64,15 @@ class FittedAttributes:
         if pipeline is None and isinstance(given, numbers.Integral):
             return int(given)
         return self._fitted("n_components_").read_as_is(lambda state: state.n_columns)
+
+    @property
+    def bandwidth_(self) -> float:
+        """Bandwidth that rows have chosen for frequencies as drawn (``bandwidth="auto"``)."""
+        search = None if self._learned is None else self._learned.search
+        if search is None or not search.asked.bandwidth:
+            message = "bandwidth_ exists with bandwidth='auto', once dense rows were learned."
+            raise AttributeError(message)
+        return sqrt_dimension(len(search.place.scales)) / search.place.factor
 
     @property
     def components_(self) -> Floats:

@@ -11,7 +11,7 @@ from okspca.estimators.map_search import MapSearch
 from okspca.estimators.preparation_form import check_codes, read_preparation, write_preparation
 from okspca.estimators.preparing import PREPARATION, RAISE, Preparation
 from okspca.estimators.prequential import PrequentialScore
-from okspca.estimators.presets import AUTO, frequencies_of
+from okspca.estimators.presets import AUTO, searches
 from okspca.estimators.rows_form import read_rows, write_rows
 from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
 from okspca.estimators.search_form import read_search, write_search
@@ -84,9 +84,9 @@ def read_fitted(source: Source, model: Any) -> Record:
     if source.is_object("search") and pipeline is not None:
         shared = _shared(model, intake.labels)
         search = read_search(source.inside("search"), shared, pipeline, intake, model)
-    wants_search = frequencies_of(model) != DRAWN and pipeline is not None
+    wants_search = searches(model) and pipeline is not None
     # Which rows allow a search that was not asked for by name is not told by the parameters.
-    may_lack_it = model.frequencies == AUTO and search is None
+    may_lack_it = model.frequencies in (AUTO, DRAWN) and search is None
     if (search is not None) != wants_search and not may_lack_it:
         source.refuse("search", "not what the parameters say")
     score = None

@@ -30,7 +30,7 @@ from okspca.estimators.preparing import (
     preparation_of,
     without_gaps,
 )
-from okspca.estimators.presets import frequencies_from, objective_of
+from okspca.estimators.presets import asked_from, frequencies_from, objective_of
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.features import OneHotMap
 from okspca.features.ladder import DRAWN
@@ -289,11 +289,11 @@ class Learning(FittedAttributes):
             preparation = preparation.started(rows.first(needed), ready, fixed=fixed)
         rows, beside = _completed(preparation, rows, fading(self))
         pipeline = build(self, rows.first(needed), labels)
-        top = frequencies_from(self, rows.X)
-        if top == DRAWN:
+        top, asked = frequencies_from(self, rows.X), asked_from(self, rows.X)
+        if top == DRAWN and not any(asked):
             pipeline.run(rows.X, rows.Y, rows.weights, **beside)
             return pipeline
-        search = MapSearch.start(pipeline.state.twin(), top, int(self.pilot_rows))
+        search = MapSearch.start(pipeline.state.twin(), top, int(self.pilot_rows), asked)
         return search.learn(pipeline, rows, **beside)
 
     def _run(self, learned: Record, rows: Rows, **companions: Any) -> None:

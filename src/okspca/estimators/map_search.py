@@ -23,6 +23,8 @@ from typing import Any, Self
 import numpy as np
 
 from okspca.estimators.building import Rows
+from okspca.estimators.component_choice import n_components_by, with_components
+from okspca.estimators.presets import Asked
 from okspca.features import FeatureMap, FourierMap
 from okspca.features.ladder import Place, climbed
 from okspca.features.trials import Pilot, n_learned, varies
@@ -37,6 +39,10 @@ ROWS_PER_INPUT = 8
 MOST_BYTES = 2**26
 #: Asked during a climb: whether the process has to end, so that the climb is put off.
 ENDING: ContextVar[Callable[[], bool]] = ContextVar("ENDING", default=lambda: False)
+#: Frequencies as drawn times these: bandwidths from an eighth to eight times that of the rule.
+#: With powers of two, a map equals the one drawn with such a bandwidth to the last bit.
+FACTORS = (0.125, 0.25, 0.5, 2.0, 4.0, 8.0)
+NOTHING = Asked()
 #: A climb that takes longer than so many seconds says so, and again every so many.
 PATIENCE, INTERVAL = 1.0, 5.0
 
@@ -61,6 +67,8 @@ class MapSearch:
         The rows kept.
     climbed_at : int
         Row number after which the last climb was due that was made; 0 once the map is final.
+    asked : Asked
+        What else the rows have to choose.
 
     Examples
     --------
@@ -78,11 +86,12 @@ class MapSearch:
     pilot_rows: int
     held: tuple[Rows, ...] = ()
     climbed_at: int = 0
+    asked: Asked = NOTHING
 
     @classmethod
-    def start(cls, blank: PipelineState, top: str, pilot_rows: int) -> Self:
+    def start(cls, blank: PipelineState, top: str, pilot_rows: int, asked: Asked = NOTHING) -> Self:
         """Begin a search at the foot of the ladder."""
-        return cls(blank, Place.drawn(_base(blank)), top, pilot_rows)
+        return cls(blank, Place.drawn(_base(blank)), top, pilot_rows, asked=asked)
 
     @property
     def is_final(self) -> bool:
@@ -155,15 +164,14 @@ class MapSearch:
         after = replace(self, held=(kept,))
         for row in after.owed:
             try:
-                place = found_place(blank, kept.first(row), after.place, self.top)
+                place = found_place(blank, kept.first(row), after)
             except _PutOffError:
                 break
             after = replace(after, place=place, climbed_at=row)
-        if after.place.feature_map is self.place.feature_map:
+        if after.place.is_same_model(self.place):
             pipeline.run(rows.X, rows.Y, rows.weights, target_map=target_map)
         else:
-            blank.input_map = after.place.feature_map
-            pipeline = Pipeline(blank)
+            pipeline = Pipeline(placed(blank, after.place))
             pipeline.run(kept.X, kept.Y, kept.weights)
         return pipeline, after.ended() if after.climbed_at == self.times[-1] else after
 
@@ -191,8 +199,16 @@ def times(n_inputs: int, pilot_rows: int) -> tuple[int, ...]:
     return (*(t for t in doubled if t >= ROWS_PER_INPUT * n_inputs), last)
 
 
-def found_place(blank: PipelineState, rows: Rows, place: Place, top: str) -> Place:
+def placed(blank: PipelineState, place: Place) -> PipelineState:
+    """Return a pipeline before its first row as a climb says that it should be."""
+    made = blank.twin()
+    made.input_map = place.feature_map
+    return made if place.n_components is None else with_components(made, place.n_components)
+
+
+def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
     """Climb on these rows; rows that tell nothing must not choose a map."""
+    place, asked = search.place, search.asked
     learned = n_learned(len(rows))
     if not (varies(rows.X[:learned]) and varies(rows.Y[:learned])):
         return place._replace(relevance=np.zeros(len(place.scales)))
@@ -209,8 +225,12 @@ def found_place(blank: PipelineState, rows: Rows, place: Place, top: str) -> Pla
     else:
         fresh.target_standardizer.scan(rows.Y, rows.weights)
         T = fresh.target_standardizer.transform(rows.Y)
-    progress = _Progress(len(rows))
-    return climbed(_base(blank), place, Pilot(Z, T, rows.weights), top, progress.tick)
+    progress, pilot = _Progress(len(rows)), Pilot(Z, T, rows.weights)
+    factors = FACTORS if asked.bandwidth else ()
+    found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
+    if asked.components:
+        found = found._replace(n_components=n_components_by(fresh, found.feature_map, pilot))
+    return found
 
 
 class _PutOffError(Exception):

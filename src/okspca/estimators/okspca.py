@@ -41,9 +41,11 @@ class OKSPCA(
 
     Parameters
     ----------
-    n_components : int or None, default=2
-        Number of columns of the embedding.  None, for "whitened" only: one less than there are
-        classes, following those that come late, or one for each number of the response.
+    n_components : int, "auto" or None, default=2
+        Number of columns of the embedding.  For "whitened" only: None is one less than there are
+        classes, following those that come late, or one for each number of the response; "auto" is
+        as many as `pilot_rows` show to be needed: the smallest number that predicts held-back rows
+        within one standard error of the best, None before that.
     n_random_features : int, default=256
         Number of random Fourier features of the inputs.
     n_target_features : int, optional
@@ -53,9 +55,11 @@ class OKSPCA(
         With "auto" the dtype of y decides at the first row: floating point is regression, all else
         labels.  A warning says where that looks wrong: whole numbers of more than 100 kinds, or at
         most 30 different ones as floating point in a first block.
-    bandwidth : {"sqrt-dim", "median"} or float, default="sqrt-dim"
+    bandwidth : {"sqrt-dim", "median", "auto"} or float, default="sqrt-dim"
         Bandwidth of the input kernel on standardised inputs.  "median" holds back the first 512
-        rows, draws the map from them, then learns them in order.
+        rows, draws the map from them, then learns them in order.  "auto" begins with "sqrt-dim" and
+        tries an eighth to eight times of it when frequencies are tried (see `frequencies`), even if
+        these stay as drawn.
     target_features : {"auto", "fourier", "response", "chebyshev", "raw"}, default="auto"
         Features of a numeric response, or of several.  "fourier": random ones, as in the paper.
         "chebyshev": the response and Chebyshev polynomials of it up to degree 6.  "response": the
@@ -194,7 +198,7 @@ class OKSPCA(
 
     def __init__(
         self,
-        n_components: int | None = 2,
+        n_components: int | str | None = 2,
         *,
         n_random_features: int = 256,
         n_target_features: int | None = None,

@@ -12,6 +12,7 @@ from okspca.estimators.presets import (
     FOURIER,
     PRESETS,
     RESPONSE,
+    asked_of,
     frequencies_of,
     objective_of,
     target_features_of,
@@ -43,7 +44,7 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "categories": ("raise", "one-hot"),
 }
 POSITIVE_OR_NAMED: dict[str, tuple[str, ...]] = {
-    "bandwidth": ("sqrt-dim", "median"),
+    "bandwidth": ("sqrt-dim", "median", AUTO),
     "target_bandwidth": ("sqrt-dim", "median"),
     "variance_floor": ("relative", "paper"),
 }
@@ -54,7 +55,11 @@ COUNTS = (
     "pilot_rows",
     "max_categories",
 )
-MAY_BE_NONE = ("n_components", "n_target_features")
+#: What counts may be instead.
+UNCOUNTED: dict[str, tuple[str | None, ...]] = {
+    "n_components": (None, AUTO),
+    "n_target_features": (None,),
+}
 #: Numbers of sub-moments that `stability` may ask for.
 GROUPS = (0, *range(4, 65, 2))
 READY_MADE: dict[str, type] = {
@@ -69,7 +74,7 @@ def check_parameters(model: Any) -> None:
     """Raise for the first parameter whose value cannot be used."""
     for name in COUNTS:
         value = getattr(model, name)
-        if not is_count(value) and not (value is None and name in MAY_BE_NONE):
+        if not is_count(value) and value not in UNCOUNTED.get(name, ()):
             reject(name, value, "a positive whole number")
     for name, allowed in CHOICES.items():
         value = getattr(model, name)
@@ -105,7 +110,8 @@ def check_size(model: Any, n_inputs: int, n_outputs: int) -> None:
         what = f"input_map with {D} features"
     groups = int(model.stability)
     # The map, the basis, and at least one row of the moment and of each of its groups.
-    numbers = D * (n_inputs + 1 + int(model.n_components or 1) + 1 + groups)
+    k = int(model.n_components) if is_count(model.n_components) else 1
+    numbers = D * (n_inputs + 1 + k + 1 + groups)
     if objective_of(model) == "whitened":
         numbers += D * D
     if n_outputs and model.target_map is None and target_features_of(model) == FOURIER:
@@ -133,8 +139,9 @@ def _check_objective(model: Any) -> None:
     if ridge != "auto" and not (is_positive(ridge) and ridge >= SMALLEST_RIDGE):
         reject("ridge", ridge, f"'auto' or a number of at least {SMALLEST_RIDGE:g}")
     if objective_of(model) == "covariance":
-        if model.n_components is None:
-            reject("n_components", None, "a positive whole number unless objective='whitened'")
+        if not is_count(model.n_components):
+            means = "a positive whole number unless objective='whitened'"
+            reject("n_components", model.n_components, means)
         if model.class_weighting != "squared":
             reject(
                 "class_weighting", model.class_weighting, "'squared' unless objective='whitened'"
@@ -162,9 +169,9 @@ def _check_window(model: Any) -> None:
         reject("stability", model.stability, "0 where a window is given")
 
 
-def check_width(n_components: int | None, n_features: int) -> None:
+def check_width(n_components: int | str | None, n_features: int) -> None:
     """Raise where more components are asked for than the input map has features."""
-    if n_components is not None and n_components > n_features:
+    if is_count(n_components) and n_components > n_features:  # type: ignore[operator]
         message = (
             f"n_components={n_components} is more than the {n_features} input features; "
             "lower it or raise n_random_features."
@@ -184,6 +191,9 @@ def _check_objects(model: Any) -> None:
     frequencies = frequencies_of(model)
     if frequencies != DRAWN and type(model.input_map) not in (type(None), FourierMap):
         suitable = f"a FourierMap or None where frequencies={frequencies!r}"
+        reject("input_map", model.input_map, suitable)
+    if asked_of(model).components and type(model.input_map) not in (type(None), FourierMap):
+        suitable = "a FourierMap or None where n_components='auto'"
         reject("input_map", model.input_map, suitable)
     if model.input_map is None:
         check_width(model.n_components, model.n_random_features)

@@ -97,7 +97,7 @@ class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int or "auto", optional
         Number of components the response is regressed on; by default one for each of its numbers.
         The first are the best predictors of the response, so more do not predict it better; ask for
         them to see more of its distribution in :meth:`transform`.
@@ -128,7 +128,7 @@ input_standardizer, random_state
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         n_random_features: int = 256,
         bandwidth: str | float = "sqrt-dim",
@@ -217,7 +217,7 @@ class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int or "auto", optional
         Number of components; by default one less than there are classes, which is as many as tell
         them apart.  The number follows classes that come late.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, \
@@ -247,7 +247,7 @@ input_standardizer, random_state
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         n_random_features: int = 256,
         bandwidth: str | float = "sqrt-dim",

@@ -17,7 +17,7 @@ than ``MOST_INPUTS`` inputs are too long to be kept; and with more than ``MOST_F
 people would wait for minutes.  In these cases they stay as drawn.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy.sparse import issparse
 
@@ -62,6 +62,31 @@ def frequencies_of(model: Any) -> str:
     return TRAINED if model.preset == PREDICTIVE and model.input_map is None else DRAWN
 
 
+class Asked(NamedTuple):
+    """What a model is asked to choose by its first rows, beside the map."""
+
+    bandwidth: bool = False
+    components: bool = False
+
+
+def asked_of(model: Any) -> Asked:
+    """Return what a model is asked to choose.
+
+    Examples
+    --------
+    >>> from okspca import OKSPCA
+    >>> asked_of(OKSPCA(bandwidth="auto"))
+    Asked(bandwidth=True, components=False)
+    """
+    components = isinstance(model.n_components, str)
+    return Asked(model.bandwidth == AUTO and model.input_map is None, components)
+
+
+def searches(model: Any) -> bool:
+    """Whether first rows are kept to choose by them, if they are such that they can be."""
+    return frequencies_of(model) != DRAWN or any(asked_of(model))
+
+
 def target_features_of(model: Any) -> str:
     """Return the kind of features of a numeric response, with the objective applied.
 
@@ -75,6 +100,11 @@ def target_features_of(model: Any) -> str:
         return str(model.target_features)
     is_random = objective_of(model) == "covariance" or model.n_target_features is not None
     return FOURIER if is_random else RESPONSE
+
+
+def asked_from(model: Any, X: Any) -> Asked:
+    """Return what is chosen for a stream that begins with these rows; sparse ones are not kept."""
+    return Asked() if issparse(X) or X.shape[1] > MOST_INPUTS else asked_of(model)
 
 
 def frequencies_from(model: Any, X: Any) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from okspca.estimators.intake import Intake
-from okspca.estimators.map_search import MapSearch
-from okspca.estimators.presets import frequencies_of
+from okspca.estimators.map_search import FACTORS, MapSearch
+from okspca.estimators.presets import asked_of, frequencies_of
 from okspca.estimators.rows_form import read_rows, write_rows
 from okspca.features import FourierMap
 from okspca.features.ladder import DRAWN, MIXED, RUNGS, SCALED, Place
@@ -25,6 +25,10 @@ def write_search(sink: Sink, search: MapSearch, shared: Shared) -> None:
     sink.put("rung", place.rung)
     sink.put("pilot_rows", search.pilot_rows)
     sink.array("scales", place.scales)
+    if place.factor != 1.0:
+        sink.put("factor", place.factor)
+    if place.n_components is not None:
+        sink.put("n_components", place.n_components)
     if place.relevance is not None:
         sink.array("relevance", place.relevance)
     sink.put("mixes", place.mixture is not None)
@@ -55,19 +59,34 @@ def read_search(
         place = place._replace(relevance=source.array("relevance", (feature_map.n_inputs,)))
         if place.relevance is not None and place.relevance.min() < 0.0:
             source.refuse("known", "negative")
-    search = MapSearch(None, place, top, pilot_rows)
+    place = _read_choices(source, place, pipeline)
+    search = MapSearch(None, place, top, pilot_rows, asked=asked_of(model))
     if not is_final:
         blank = read_pipeline(source.inside("blank"), shared)
         if blank.rows or not _is_drawn_alike(blank, pipeline):
             source.refuse("blank", "not blank")
         n_blocks, n_inputs = source.count("n_blocks"), feature_map.n_inputs
         held = (read_rows(source, str(number), n_inputs, intake) for number in range(n_blocks))
-        search = MapSearch(blank, place, top, pilot_rows, tuple(held))
+        search = replace(search, blank=blank, held=tuple(held))
         search = replace(search, climbed_at=_read_last_climb(source, search))
         if search.n_held > pipeline.rows:
             source.refuse("n_blocks", n_blocks)
     source.close()
     return search
+
+
+def _read_choices(source: Source, place: Place, pipeline: PipelineState) -> Place:
+    """Read what rows have chosen beside the map, if anything."""
+    factor, n_components = 1.0, None
+    if "factor" in source.names():
+        factor = source.number("factor")
+    if "n_components" in source.names():
+        n_components = source.count("n_components", least=1)
+        if n_components != pipeline.n_components:
+            source.refuse("n_components", n_components)
+    if factor not in (1.0, *FACTORS):
+        source.refuse("factor", factor)
+    return place._replace(factor=factor, n_components=n_components)
 
 
 def _read_last_climb(source: Source, search: MapSearch) -> int:

@@ -13,6 +13,9 @@ Every map is tried on the last quarter of the pilot rows (:mod:`okspca.features.
 taken only if it raises the odds by 2 % and its error is lower by a standard error, and none is
 looked for once the odds are above 10,000.
 
+**The bandwidth**, where it is to be chosen, is a factor that all frequencies as drawn have in
+common; all else begins from there.
+
 **Scales and mixtures.**  The gradients of a prediction tell which inputs, or mixtures of them,
 matter (:mod:`okspca.features.relevance`).  Maps are tried whose inputs are rescaled accordingly, at
 three levels of steepness; the best of them is the start of the next of three rounds, better or not,
@@ -28,7 +31,7 @@ response is linear, the features then span hardly more than the inputs do.
 **Training** starts from the best map so far, or from the one in use if that is better.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +82,10 @@ class Place(NamedTuple):
     relevance : ndarray of shape (n_inputs,) or None
         Mean squared gradients of the prediction with this map; None before the first climb, zero
         where the rows told nothing.
+    factor : float
+        What frequencies as drawn are multiplied by, where a bandwidth is chosen.
+    n_components : int or None
+        How many components are enough, where that was asked; None for as many as there are.
 
     Examples
     --------
@@ -91,11 +98,17 @@ class Place(NamedTuple):
     scales: Floats
     mixture: Floats | None = None
     relevance: Floats | None = None
+    factor: float = 1.0
+    n_components: int | None = None
 
     @classmethod
     def drawn(cls, base: FourierMap) -> "Place":
         """The foot of the ladder."""
         return cls(base, DRAWN, np.ones(base.n_inputs))
+
+    def is_same_model(self, other: "Place") -> bool:
+        """Whether both mean the same map and number of components."""
+        return self.feature_map is other.feature_map and self.n_components == other.n_components
 
 
 class _Step(NamedTuple):
@@ -122,26 +135,54 @@ def climbed(
     pilot: Pilot,
     top: str,
     tick: Callable[[], object] = lambda: None,
+    factors: Sequence[float] = (),
 ) -> Place:
     """Climb from the map as drawn, at most up to ``top``, and say which map to go on with.
 
-    ``tick`` is called before each piece of work, for whoever shows progress.
+    ``factors``, if any, are tried on the frequencies as drawn: they stand for bandwidths.  ``tick``
+    is called before each piece of work, for whoever shows progress.
     """
-    in_use = _Step(tried(place.feature_map, pilot), place.rung, np.ones(base.n_inputs))
+    ones = np.ones(base.n_inputs)
+    in_use = _Step(tried(place.feature_map, pilot), place.rung, place.factor * ones)
     if in_use.odds >= ENOUGH:
         return place._replace(relevance=_relevance(in_use.trial, pilot))
-    best = in_use if place.rung == DRAWN else in_use._replace(trial=tried(base, pilot), rung=DRAWN)
-    scaled = _scaled(base, best, place, pilot, tick)
-    best = scaled if scaled.pays(best) else best
+    best = in_use
+    if place.rung != DRAWN or place.factor != 1.0:
+        best = _Step(tried(base, pilot), DRAWN, ones)
+    best = widest = _with_bandwidth(base, best, pilot, factors, tick)
+    scaled = best
+    if top != DRAWN:
+        scaled = _scaled(base, best, place, pilot, tick)
+        best = scaled if scaled.pays(best) else best
     mixture = place.mixture
     if top in (MIXED, TRAINED) and base.n_inputs <= MOST_MIXED and best.odds < ENOUGH:
         mixed = _mixed(base, best, place, pilot, tick)
         best, mixture = mixed if mixed.pays(best) else best, mixed.scales
     if top == TRAINED and best.odds < ENOUGH:
         best = _trained(max(in_use, best, key=lambda step: step.odds), best, pilot, tick)
-    chosen = best if best.pays(in_use) else in_use
+    chosen, factor = (
+        (best, float(widest.scales[0])) if best.pays(in_use) else (in_use, place.factor)
+    )
     found = _relevance(chosen.trial, pilot)
-    return Place(chosen.trial.feature_map, chosen.rung, scaled.scales, mixture, found)
+    scales = place.scales if top == DRAWN else scaled.scales
+    return Place(chosen.trial.feature_map, chosen.rung, scales, mixture, found, factor)
+
+
+def _with_bandwidth(
+    base: FourierMap,
+    drawn: _Step,
+    pilot: Pilot,
+    factors: Sequence[float],
+    tick: Callable[[], object],
+) -> _Step:
+    """The map as drawn with the bandwidth that serves best, if that pays."""
+    best = drawn
+    for factor in factors:
+        tick()
+        scales = factor * np.ones(base.n_inputs)
+        step = _Step(tried(rescaled(base, scales), pilot), DRAWN, scales)
+        best = max(best, step, key=lambda one: one.odds)
+    return best if best.pays(drawn) else drawn
 
 
 def _scaled(

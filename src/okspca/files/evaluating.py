@@ -23,7 +23,7 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.data import check_labels
 from okspca.estimators.map_search import is_searching
 from okspca.estimators.parameters import check_parameters
-from okspca.estimators.presets import frequencies_of, objective_of
+from okspca.estimators.presets import frequencies_of, objective_of, searches
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.ladder import DRAWN, TRAINED
 from okspca.files.losses import losses_of, tallied
@@ -293,10 +293,10 @@ def _targets(model: OKSPCA, y: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] |
 
 def _kept(model: OKSPCA, before: Evaluation, inputs: Floats, targets: Floats) -> Kept | None:
     """The rows so far, where a map may still be drawn anew."""
-    searches = [frequencies_of(model) != DRAWN]
+    changing = [searches(model)]
     if before.other is not None:
-        searches.append(frequencies_of(_model_of(before.other)) != DRAWN)
-    if not any(searches) or (before.rows and before.kept is None):
+        changing.append(searches(_model_of(before.other)))
+    if not any(changing) or (before.rows and before.kept is None):
         return None
     if before.kept is None:
         return Kept(inputs, targets)

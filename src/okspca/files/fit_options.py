@@ -6,6 +6,7 @@ The command line, resumed runs and the report read this one table.
 from typing import Any, NamedTuple
 
 COUNT, NUMBER, WORD, NUMBER_OR_WORD, SWITCH = "count", "number", "word", "number or word", "switch"
+COUNT_OR_WORD = "count or word"
 #: What stands for Python's None on the command line.
 NONE = "none"
 
@@ -43,7 +44,13 @@ OPTIONS: dict[str, Option] = {
         "predictive",
         "predictive (whitened, trained features) or paper (the paper's objective).",
     ),
-    "n_components": Option("--components", COUNT, 2, "Columns of the embedding.", least=1),
+    "n_components": Option(
+        "--components",
+        COUNT_OR_WORD,
+        2,
+        "Columns of the embedding: a number, auto (chosen by rows held back) or none (one less "
+        "than classes, or one per number of the response).",
+    ),
     "task": Option("--task", WORD, "auto", "auto, classification or regression."),
     "n_random_features": Option(
         "--random-features", COUNT, 256, "Features of the inputs.", least=1
@@ -52,7 +59,7 @@ OPTIONS: dict[str, Option] = {
         "--bandwidth",
         NUMBER_OR_WORD,
         "sqrt-dim",
-        "Of the input kernel: sqrt-dim, median or a number.",
+        "Of the input kernel: sqrt-dim, median, auto (chosen by rows held back) or a number.",
     ),
     "kernel": Option(
         "--kernel", WORD, "gaussian", "gaussian, laplacian, matern12, matern32 or matern52."
@@ -67,7 +74,9 @@ OPTIONS: dict[str, Option] = {
     "pilot_rows": Option(
         "--pilot-rows", COUNT, 8192, "First rows that frequencies are learned from.", least=1
     ),
-    "ridge": Option("--ridge", NUMBER_OR_WORD, "auto", "Of the whitened objective: a number."),
+    "ridge": Option(
+        "--ridge", NUMBER_OR_WORD, "auto", "Of the whitened objective: auto or a number."
+    ),
     "class_weighting": Option(
         "--class-weighting",
         WORD,
@@ -128,16 +137,18 @@ def value_of(name: str, typed: Any) -> Any:
 
     Examples
     --------
+    >>> value_of("n_components", "4"), value_of("n_components", "auto")
+    (4, 'auto')
     >>> value_of("bandwidth", "2.5"), value_of("bandwidth", "median"), value_of("ridge", "auto")
     (2.5, 'median', 'auto')
     """
     kind = OPTIONS[name].kind
-    if kind == WORD:
+    if kind == WORD or (kind == COUNT_OR_WORD and typed == NONE):
         return None if typed == NONE else typed
-    if kind != NUMBER_OR_WORD:
+    if kind not in (NUMBER_OR_WORD, COUNT_OR_WORD):
         return typed
     try:
-        return float(typed)
+        return int(typed) if kind == COUNT_OR_WORD else float(typed)
     except ValueError:
         return typed
 
