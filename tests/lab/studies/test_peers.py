@@ -14,7 +14,7 @@ from okspca.features.bandwidth import sqrt_dimension
 from okspca_lab.studies.peers import cells, methods, tables
 from okspca_lab.studies.peers.data import DATA, LARGE, is_there
 from okspca_lab.studies.peers.measure import seconds_of, spent
-from okspca_lab.studies.peers.methods import AUTO, BY_NAME, COVARIANCE, HEAD, METHODS, OURS
+from okspca_lab.studies.peers.methods import AUTO, BY_NAME, COVARIANCE, HEAD, LONG, METHODS, OURS
 from okspca_lab.studies.peers.plan import QUICK_SEEDS, Plan, planned
 from okspca_lab.studies.peers.reducers import PLS, kernel_width
 from okspca_lab.studies.peers.results import Results
@@ -85,7 +85,8 @@ def test_plans_follow_what_is_asked_for() -> None:
     found = planned(["wine", "diabetes"], ["ours"], 3).cells()
     assert {cell["data"] for cell in found} == {"wine", "diabetes"}
     assert {cell["seed"] for cell in found} == {0, 1, 2}
-    assert {cell["method"] for cell in found} == {m.name for m in METHODS if m.group == OURS}
+    everywhere = {m.name for m in METHODS if m.group == OURS and not m.only}
+    assert {cell["method"] for cell in found} == everywhere
     numbers = {c["method"] for c in planned(["diabetes"], ["reducers"]).cells()}
     assert "LDA" not in numbers
     assert "Nyström + PLS" in numbers
@@ -151,10 +152,16 @@ def test_the_embedding_of_covtype_is_measured_by_boosting() -> None:
     found = Results(
         [
             *rows(AUTO.name, [0.60, 0.60], "covtype", accuracy=0.80),
+            *rows(LONG.name, [0.62, 0.62], "covtype", accuracy=0.79),
             *rows("gradient boosting", [0.63, 0.63], "covtype", accuracy=0.81),
         ]
     )
-    assert [line[-1] for line in tables.near_boosting(found).rows] == ["missed", "held"]
+    verdicts = [line[-1] for line in tables.near_boosting(found).rows]
+    assert verdicts == ["held", "missed", "missed", "held"]
+
+
+def test_a_long_pilot_is_for_a_long_stream() -> None:
+    assert [name for name in DATA if LONG.takes(DATA[name])] == ["covtype"]
 
 
 def test_costs_are_those_of_the_work() -> None:

@@ -44,6 +44,8 @@ class Method:
         Package without which it is left out.
     large : bool
         Whether it is run on the largest set too.
+    only : tuple of str
+        Data sets that it is run on, if not on all.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Method:
     most_rows: int | None = None
     needs: str = ""
     large: bool = False
+    only: tuple[str, ...] = ()
 
     @property
     def is_installed(self) -> bool:
@@ -64,6 +67,8 @@ class Method:
 
     def takes(self, task: Task) -> bool:
         """Whether it can be run on a task."""
+        if self.only and task.name not in self.only:
+            return False
         return self.labels if task.labels else self.numbers
 
     def seeds_on(self, name: str) -> int:
@@ -82,6 +87,12 @@ def _rung(frequencies: str) -> Method:
 COVARIANCE = Method("covariance target", OURS, ours.covariance, large=True)
 RUNGS = tuple(_rung(frequencies) for frequencies in ours.FREQUENCIES)
 AUTO = next(one for one in RUNGS if one.name == ours.name_of("auto"))
+LONG = Method(
+    f"okspca auto, {ours.LONG_PILOT:,} rows",
+    OURS,
+    ours.predictive(ours.AUTO, pilot_rows=ours.LONG_PILOT),
+    only=("covtype",),
+)
 HEAD = Method("okspca head", OURS, ours.head, predicts=True, large=True)
 _FEW: dict[str, Any] = {"seeds": FEW_SEEDS}
 _QUADRATIC: dict[str, Any] = {**_FEW, "most_rows": QUADRATIC_ROWS}
@@ -89,6 +100,7 @@ _KERNEL: dict[str, Any] = {"predicts": True, **_FEW, "most_rows": KERNEL_ROWS}
 METHODS = (
     COVARIANCE,
     *RUNGS,
+    LONG,
     HEAD,
     Method("PCA", REDUCERS, reducers.pca, large=True),
     Method("PLS", REDUCERS, reducers.pls),

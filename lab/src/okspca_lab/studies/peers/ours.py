@@ -14,6 +14,8 @@ SAME_AS_AUTO = frequencies_of(OKSPCA(preset="predictive"))
 FREQUENCIES = (*(rung for rung in RUNGS if rung != SAME_AS_AUTO), AUTO)
 #: The foot of the ladder and its top.
 EXTREMES = (DRAWN, AUTO)
+#: Twice the default, for a stream that is long enough.
+LONG_PILOT = 16384
 
 
 def name_of(frequencies: str) -> str:
@@ -33,12 +35,12 @@ def covariance(task: Task, n_inputs: int, seed: int) -> OKSPCA:
     return OKSPCA(task.rank, **_common(task, seed))
 
 
-def predictive(frequencies: str) -> Callable[[Task, int, int], OKSPCA]:
+def predictive(frequencies: str, **more: Any) -> Callable[[Task, int, int], OKSPCA]:
     """Return what makes the predictive setting, its ladder climbed up to a rung."""
 
     def make(task: Task, n_inputs: int, seed: int) -> OKSPCA:
         del n_inputs
-        options = _common(task, seed)
+        options = _common(task, seed) | more
         return OKSPCA(task.rank, preset="predictive", frequencies=frequencies, **options)
 
     return make
