@@ -16,7 +16,7 @@ def rosenbrock(x: Floats) -> tuple[float, Floats]:
 
 def test_it_reaches_the_bottom_of_a_curved_valley() -> None:
     descent = LBFGS(rosenbrock, np.array([-1.2, 1.0, -0.5, 2.0]))
-    while descent.value > 1e-12 and descent.steps < 300:
+    while descent.value > 1e-12 and descent.steps < 300 and not descent.is_stuck:
         descent.step()
     np.testing.assert_allclose(descent.x, np.ones(4), atol=1e-4)
 
@@ -33,9 +33,10 @@ def test_a_quadratic_takes_about_as_many_steps_as_elsewhere() -> None:
     start = random.normal(size=30)
     elsewhere = minimize(valley, start, jac=True, method="L-BFGS-B", options={"maxcor": MEMORY})
     descent = LBFGS(valley, start)
-    while descent.value > elsewhere.fun and descent.steps < 10 * elsewhere.nit:
+    while descent.value > elsewhere.fun and descent.steps < 2 * elsewhere.nit:
         descent.step()
-    assert descent.steps <= 2 * elsewhere.nit
+        assert not descent.is_stuck
+    assert descent.value <= elsewhere.fun
 
 
 def test_values_never_rise() -> None:
