@@ -388,7 +388,8 @@ def test_the_default_case_runs_in_both_environments_and_writes_its_rows(tmp_path
     rows = table(tmp_path / "default.csv")
     work = {(row["case"], row["setting"]) for row in rows if row["case"] in plain.TITLES}
     assert work == {(c, s) for c in plain.TITLES for s in (plain.PLAIN, plain.ONE_THREAD)}
-    assert {"second process", "bare imports"} <= {row["case"] for row in rows}
+    others = {"second process", "bare imports", "pilot", "network"}
+    assert others <= {row["case"] for row in rows}
     assert all(float(row["seconds"]) > 0.0 for row in rows)
     text = (tmp_path / "default.md").read_text(encoding="utf-8")
     for expected in ("GridSearchCV(n_jobs=2)", "Thread variables: ", "measures nothing"):
@@ -412,10 +413,14 @@ def test_the_verdicts_of_the_default_case() -> None:
         *times("second process", plain.PLAIN, 2.7, 2.7, 2.7),
         *times("second process, paper", plain.PLAIN, 2.3, 2.3, 2.3),
         *times("bare imports", plain.PLAIN, 2.0, 2.0, 2.0),
+        *times("pilot", plain.ONE_THREAD, 5.0, 5.5, 5.9),
+        *times("network", plain.ONE_THREAD, 0.5, 0.5, 0.5),
         *times("first answer", plain.PLAIN, 9.0, 9.0, 15.1, digest="b"),
     ]
     made = plain.plain_table(rows)
-    assert [row[-1] for row in made.rows] == ["held", "missed", "missed", "held", "missed"]
+    verdicts = ["held", "missed", "missed", "held", "missed", "held"]
+    assert [row[-1] for row in made.rows] == verdicts
+    assert made.rows[-1][3] == "11.00 (10.00–11.80)"
     assert made.rows[0][3] == "1.10 (1.10–90.00)"
     assert "2 DIFFERENT results" in made.note
     assert "the same bits" in plain.plain_table(rows[:-3]).note
