@@ -55,6 +55,13 @@ def fit(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from --out, with its settings.")
     ] = False,
+    relearn_features: Annotated[
+        bool,
+        typer.Option(
+            "--relearn-features",
+            help="With --resume: learn the features again from the rows to come.",
+        ),
+    ] = False,
     replayed: Annotated[
         bool | None,
         typer.Option(
@@ -95,6 +102,8 @@ def fit(
             run.check_place(inputs)
             if resume:
                 run.resume()
+            if relearn_features:
+                run.relearn()
             tell = teller(quiet=quiet or as_json, only_odd=True)
             reading = run.remembered(flags.reading(tell, columns, drop or []))
             run.wait_for_rows(

@@ -34,6 +34,7 @@ from okspca.files.columns import (
     is_text,
     kinds_of,
 )
+from okspca.files.evaluating import restarted
 from okspca.files.fit_options import DEFAULTS
 from okspca.files.live import Live, is_pipe
 from okspca.files.position import Position
@@ -114,6 +115,22 @@ class FitRun:
         check_settings(self.out, model, self.given)
         self.model, self.saved_rows = model, self.record.rows_read
         self.evaluate = self.evaluate or self.record.evaluation is not None
+
+    def relearn(self) -> None:
+        """Begin a fresh pilot with the next row; scores begin again with it."""
+        if self.record is None:
+            _refuse(
+                "--relearn-features goes on from a model: add --resume, with its file as --out."
+            )
+        try:
+            self.model.relearn_features()
+        except ValueError as failure:
+            _refuse(f"--relearn-features: {failure}")
+        if self.record.evaluation is not None:
+            self.record = self.record._replace(evaluation=restarted(self.record.evaluation))
+        self.progress.tell(
+            f"A fresh pilot of {self.model.pilot_rows_left_:,} rows begins with the next row."
+        )
 
     def remembered(self, reading: Reading) -> Reading:
         """How the inputs are read: as they were, except where something else is said."""

@@ -15,7 +15,7 @@ from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.prequential import PrequentialScore
 from okspca.features import FeatureMap
 from okspca.features.bandwidth import MEDIAN_ROWS
-from okspca.pipeline import Pipeline
+from okspca.pipeline import Pipeline, PipelineState
 
 #: Names of the companions of a pipeline.
 SEARCH, SCORE = "search", "score"
@@ -81,7 +81,7 @@ class Record(NamedTuple):
     def n_rows(self) -> int:
         """Number of rows learned or held back."""
         if self.pipeline is not None:
-            return self.pipeline.read_as_is(lambda state: state.rows)
+            return self.pipeline.read_as_is(rows_seen)
         return 0 if self.pilot is None else len(self.pilot)
 
     @property
@@ -144,6 +144,12 @@ class Record(NamedTuple):
         if self.pipeline is None:
             return None
         return self.pipeline.read_as_is(lambda state: state.companions.get(name))
+
+
+def rows_seen(state: PipelineState) -> int:
+    """Number of rows learned, with those that a new map has let go."""
+    search: MapSearch | None = state.companions.get(SEARCH)
+    return state.rows + (0 if search is None else search.rows_before)
 
 
 def names_of(X: Any) -> Names | None:

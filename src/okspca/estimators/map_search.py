@@ -9,6 +9,13 @@ A replaced map means a new moment: the pipeline starts empty and learns the rows
 in their order.  After the last climb the map is final, and the rows are let go.  So from then on
 the model is what one would have had with this map from the first row on, and memory is bounded.
 
+**A fresh pilot** (:mod:`okspca.estimators.relearning`) is the same with rows of a later time: they
+are kept and climbed on as the first ones were, counted from where it began, while the model goes on
+with the map and the moment it has.  The climb begins with the map in use and the map as drawn, so
+that a map from before stays where nothing predicts the fresh rows better.  Where a new one is
+taken, the moment restarts from the fresh rows, since sums of old features say nothing about new
+ones.
+
 A climb takes seconds.  Where a process has to end at once, it is put off (``ENDING``): the rows are
 learned with the map in use, and the climb is made before the next row is learned, from the rows it
 was due after.  So in the end the model is the same.
@@ -26,7 +33,7 @@ from okspca.estimators.building import Rows
 from okspca.estimators.component_choice import n_components_by, with_components
 from okspca.estimators.presets import Asked
 from okspca.features import FeatureMap, FourierMap
-from okspca.features.ladder import Place, climbed
+from okspca.features.ladder import DRAWN, Place, climbed
 from okspca.features.trials import Pilot, n_learned, varies
 from okspca.numerics.announcing import tell
 from okspca.pipeline import Pipeline, PipelineState
@@ -69,6 +76,12 @@ class MapSearch:
         Row number after which the last climb was due that was made; 0 once the map is final.
     asked : Asked
         What else the rows have to choose.
+    drawn : FourierMap or None
+        The map as drawn, once ``blank`` is gone; None where files of earlier versions do not tell.
+    began_at : int
+        Number of rows learned when the pilot began: none, unless it is a fresh one.
+    rows_before : int
+        Number of rows that the moment let go, since a new map could not take them over.
 
     Examples
     --------
@@ -87,6 +100,9 @@ class MapSearch:
     held: tuple[Rows, ...] = ()
     climbed_at: int = 0
     asked: Asked = NOTHING
+    drawn: FourierMap | None = None
+    began_at: int = 0
+    rows_before: int = 0
 
     @classmethod
     def start(cls, blank: PipelineState, top: str, pilot_rows: int, asked: Asked = NOTHING) -> Self:
@@ -97,6 +113,19 @@ class MapSearch:
     def is_final(self) -> bool:
         """Whether the map will not change any more."""
         return self.blank is None
+
+    @property
+    def base(self) -> FourierMap | None:
+        """The map as drawn; None where that is not known."""
+        if self.blank is not None:
+            return _base(self.blank)
+        is_drawn = self.place.rung == DRAWN and self.place.factor == 1.0
+        return self.place.feature_map if is_drawn else self.drawn
+
+    @property
+    def n_awaited(self) -> int:
+        """Number of rows still to come until the map is final."""
+        return 0 if self.is_final else max(self.times[-1] - self.n_held, 0)
 
     @property
     def times(self) -> tuple[int, ...]:
@@ -171,6 +200,8 @@ class MapSearch:
         if after.place.is_same_model(self.place):
             pipeline.run(rows.X, rows.Y, rows.weights, target_map=target_map)
         else:
+            seen = self.rows_before + pipeline.state.rows + len(rows)
+            after = replace(after, rows_before=seen - len(kept))
             pipeline = Pipeline(placed(blank, after.place))
             pipeline.run(kept.X, kept.Y, kept.weights)
         return pipeline, after.ended() if after.climbed_at == self.times[-1] else after
@@ -178,7 +209,23 @@ class MapSearch:
     def ended(self) -> Self:
         """Return the search with its map as the final one, and without rows."""
         place = self.place._replace(mixture=None)
-        return replace(self, blank=None, place=place, held=(), climbed_at=0)
+        return replace(self, blank=None, drawn=self.base, place=place, held=(), climbed_at=0)
+
+    def renewed(self, blank: PipelineState, pilot_rows: int, began_at: int) -> Self:
+        """Begin a fresh pilot, with a pipeline without rows that has the map as drawn."""
+        return replace(
+            self,
+            blank=blank,
+            pilot_rows=pilot_rows,
+            held=(),
+            climbed_at=0,
+            drawn=None,
+            began_at=began_at,
+        )
+
+    def merged(self, other: Self) -> Self:
+        """What accompanies two merged pipelines of one map."""
+        return replace(self, rows_before=self.rows_before + other.rows_before)
 
 
 def is_searching(search: MapSearch | None) -> bool:
@@ -211,7 +258,9 @@ def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
     place, asked = search.place, search.asked
     learned = n_learned(len(rows))
     if not (varies(rows.X[:learned]) and varies(rows.Y[:learned])):
-        return place._replace(relevance=np.zeros(len(place.scales)))
+        # Fresh rows that tell nothing leave what is known about the map from before.
+        known = np.zeros(len(place.scales)) if place.relevance is None else place.relevance
+        return place._replace(relevance=known)
     fresh = blank.twin()
     # All rows are at hand, so all count alike: scaled by those before them, the first rows would
     # look like outliers, and one that came while the response was idle could outweigh the rest.
@@ -228,6 +277,9 @@ def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
     progress, pilot = _Progress(len(rows)), Pilot(Z, T, rows.weights)
     factors = FACTORS if asked.bandwidth else ()
     found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
+    # A fresh pilot that keeps the map from before keeps its moment and number of components too.
+    if search.began_at > search.rows_before and found.feature_map is place.feature_map:
+        return found._replace(n_components=place.n_components)
     if asked.components:
         found = found._replace(n_components=n_components_by(fresh, found.feature_map, pilot))
     return found
@@ -249,7 +301,7 @@ class _Progress:
         if ENDING.get()():
             raise _PutOffError
         if time.monotonic() >= self._next:
-            tell(f"okspca is learning its features from the first {self._n_rows:,} rows.")
+            tell(f"okspca is learning its features from {self._n_rows:,} rows.")
             self._next = time.monotonic() + INTERVAL
 
 

@@ -6,7 +6,7 @@ the *maps* and standardisers by their content.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from okspca.errors import MergeError
@@ -14,7 +14,7 @@ from okspca.estimators.ancestry import ANCESTRY, merged_ancestry
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Record
-from okspca.estimators.map_search import is_searching
+from okspca.estimators.map_search import MapSearch, is_searching
 from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.presets import objective_of
 from okspca.features import OneHotMap
@@ -52,17 +52,16 @@ def merged_record(
     check_same_kind(model, other, (record, their_record))
     preparations = _preparations(mine, theirs)
     preparations[0].check_same_text(preparations[1], record.columns.called)
-    if any(is_searching(state.companions.get(SEARCH)) for state in (mine, theirs)):
-        message = (
-            "A model is still finding out which inputs matter; merge models that share "
-            "an input_map, learned with frequencies='drawn' (okspca fit --frequencies drawn)."
-        )
-        raise MergeError(message)
+    searches: list[MapSearch | None] = [state.companions.get(SEARCH) for state in (mine, theirs)]
+    check_found(searches)
     check_merge(mine, theirs)
     ancestry = () if distinct else merged_ancestry(mine, theirs)
     merged = copy.deepcopy(mine)
     merge(merged, theirs)
     merged.companions = {**merged.companions, **companions(mine, theirs)}
+    here, there = searches
+    if here is not None and there is not None:
+        merged.companions = {**merged.companions, SEARCH: here.merged(there)}
     if ancestry:
         merged.companions = {**merged.companions, ANCESTRY: ancestry}
     prepared = _merged_preparation(mine, theirs)
@@ -72,6 +71,23 @@ def merged_record(
     if isinstance(merged.target_map, OneHotMap):
         intake.labels = merged.target_map
     return record._replace(intake=intake, pipeline=Pipeline(merged), pilot=None)
+
+
+def check_found(searches: Sequence[MapSearch | None]) -> None:
+    """Raise where the map of a model may still change."""
+    for search in searches:
+        if search is not None and search.began_at and not search.is_final:
+            message = (
+                "A model is learning its features again, and its map may change; merge it once "
+                f"the fresh pilot has ended, in {search.n_awaited:,} rows."
+            )
+            raise MergeError(message)
+        if is_searching(search):
+            message = (
+                "A model is still finding out which inputs matter; merge models that share "
+                "an input_map, learned with frequencies='drawn' (okspca fit --frequencies drawn)."
+            )
+            raise MergeError(message)
 
 
 def _merged_preparation(mine: PipelineState, theirs: PipelineState) -> Preparation | None:

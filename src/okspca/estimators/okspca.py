@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from okspca.estimators.answering import check_embeds
 from okspca.estimators.explaining import Explaining
-from okspca.estimators.learning import Learning
 from okspca.estimators.merging import merged_record
 from okspca.estimators.presets import AUTO
+from okspca.estimators.relearning import Relearning
 from okspca.estimators.saving import load_model, model_bytes, model_from, save_model
 from okspca.features import FeatureMap
 from okspca.features.ladder import DRAWN
@@ -23,7 +23,7 @@ from okspca.standardize import Standardizer
 
 
 class OKSPCA(
-    Learning,
+    Relearning,
     Explaining,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]

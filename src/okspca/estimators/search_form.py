@@ -14,7 +14,11 @@ from okspca.features import FourierMap
 from okspca.features.ladder import DRAWN, MIXED, RUNGS, SCALED, Place
 from okspca.pipeline import PipelineState
 from okspca.state.fields import Sink, Source
+from okspca.state.front_ends import MAPS
 from okspca.state.pipelines import Shared, read_pipeline, write_pipeline
+
+#: What only a search has that was begun again.
+FRESH = ("began_at", "rows_before")
 
 
 def write_search(sink: Sink, search: MapSearch, shared: Shared) -> None:
@@ -34,6 +38,11 @@ def write_search(sink: Sink, search: MapSearch, shared: Shared) -> None:
     sink.put("mixes", place.mixture is not None)
     if place.mixture is not None:
         sink.array("mixture", place.mixture)
+    for name in FRESH:
+        if getattr(search, name):
+            sink.put(name, getattr(search, name))
+    if search.is_final and search.base not in (None, place.feature_map):
+        MAPS.write(sink.inside("drawn"), search.base)
     if search.blank is not None:
         blank = copy.copy(search.blank)
         blank.target_map = shared.labels or blank.target_map
@@ -60,17 +69,22 @@ def read_search(
         if place.relevance is not None and place.relevance.min() < 0.0:
             source.refuse("known", "negative")
     place = _read_choices(source, place, pipeline)
-    search = MapSearch(None, place, top, pilot_rows, asked=asked_of(model))
+    drawn = _read_drawn(source, feature_map)
+    search = MapSearch(None, place, top, pilot_rows, asked=asked_of(model), drawn=drawn)
     if not is_final:
         blank = read_pipeline(source.inside("blank"), shared)
         if blank.rows or not _is_drawn_alike(blank, pipeline):
             source.refuse("blank", "not blank")
         n_blocks, n_inputs = source.count("n_blocks"), feature_map.n_inputs
         held = (read_rows(source, str(number), n_inputs, intake) for number in range(n_blocks))
-        search = replace(search, blank=blank, held=tuple(held))
+        search = replace(search, blank=blank, held=tuple(held), drawn=None)
         search = replace(search, climbed_at=_read_last_climb(source, search))
         if search.n_held > pipeline.rows:
             source.refuse("n_blocks", n_blocks)
+    began_at, rows_before = (source.count(n) if n in source.names() else 0 for n in FRESH)
+    search = replace(search, began_at=began_at, rows_before=rows_before)
+    if search.began_at > pipeline.rows + search.rows_before:
+        source.refuse("began_at", search.began_at)
     source.close()
     return search
 
@@ -87,6 +101,17 @@ def _read_choices(source: Source, place: Place, pipeline: PipelineState) -> Plac
     if factor not in (1.0, *FACTORS):
         source.refuse("factor", factor)
     return place._replace(factor=factor, n_components=n_components)
+
+
+def _read_drawn(source: Source, used: FourierMap) -> FourierMap | None:
+    """Read the map as drawn, where it is another one than the map in use and was kept."""
+    if not source.is_object("drawn"):
+        return None
+    drawn = MAPS.read(source.inside("drawn"))
+    shapes = [(one.n_inputs, one.n_features) for one in (drawn, used)]
+    if type(drawn) is not FourierMap or shapes[0] != shapes[1]:
+        return source.refuse("drawn", "of another shape")
+    return drawn
 
 
 def _read_last_climb(source: Source, search: MapSearch) -> int:

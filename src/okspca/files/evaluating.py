@@ -167,6 +167,21 @@ def taken(model: OKSPCA, before: Evaluation, tested: Predicted, y: NDArray[Any])
     return _with_targets(after, targets)
 
 
+def restarted(evaluation: Evaluation) -> Evaluation:
+    """Begin all sums and scores again, together with a fresh pilot.
+
+    The map may be drawn anew, and then only the rows from now on can be mapped again.
+    """
+    sizes = len(evaluation.features.mean), len(evaluation.inputs.mean)
+    other = evaluation.other
+    if other is not None:
+        second = _model_of(other)
+        if second.learned is not None and second.learned.search is not None:
+            second.relearn_features()
+        other = Other(Side.start(sizes[0]), second)
+    return Evaluation.start(*sizes)._replace(other=other)
+
+
 def other_target(model: OKSPCA) -> dict[str, Any]:
     """Parameters that turn the paper's target into the one that predicts better, or back."""
     if objective_of(model) == "whitened":

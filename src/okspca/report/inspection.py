@@ -9,6 +9,7 @@ from okspca.basis import Basis
 from okspca.errors import NotReadyError
 from okspca.estimators import OKSPCA
 from okspca.estimators.learned import Record
+from okspca.estimators.map_search import MapSearch
 from okspca.estimators.presets import target_in_words
 from okspca.estimators.saving import load_model
 from okspca.files.comparison import scores
@@ -82,7 +83,20 @@ def _learned(model: OKSPCA, record: Record) -> dict[str, Any]:
         told["solver_health"] = model.solver_health()
         told["errors"] = model.error_lines().splitlines()
         told["stability"] = _stability(model)
+        told["pilot"] = None if record.search is None else _pilot(record.search)
     return told
+
+
+def _pilot(search: MapSearch) -> dict[str, Any]:
+    """Describe the rows that the input map is learned from."""
+    return {
+        "is_running": not search.is_final,
+        "began_after": search.began_at,
+        "rows_kept": search.n_held,
+        "rows_awaited": search.n_awaited,
+        "rows_let_go": search.rows_before,
+        "rung": search.place.rung,
+    }
 
 
 def _basis(basis: Basis) -> dict[str, Any]:
@@ -133,6 +147,8 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     if "task" in told:
         found += [("inputs", _inputs(told)), ("target", _target(told))]
     found += [("aims at", told["aims_at"])] if "aims_at" in told else []
+    if told.get("pilot") and told["pilot"]["began_after"]:
+        found.append(("features", _features(told["pilot"])))
     parameters = told["parameters"]
     chosen = ("solver", "kernel", "bandwidth", "standardize", "forgetting", "random_state")
     settings = [f"{name}={parameters[name]!r}" for name in chosen if name in parameters]
@@ -165,6 +181,19 @@ def _target(told: dict[str, Any]) -> str:
     stored = told.get("stored_target_directions")
     kept = "" if stored is None else f", {told['target_features']} features in {stored} directions"
     return f"{told['outputs']} number{'s' if told['outputs'] > 1 else ''} per row{kept}"
+
+
+def _features(pilot: dict[str, Any]) -> str:
+    """Say where a fresh pilot stands, or what came of the last one."""
+    began, let_go = f"row {pilot['began_after']:,}", pilot["rows_let_go"]
+    is_taken = let_go == pilot["began_after"]
+    taken = f"; the moment covers the rows after {let_go:,}" if is_taken else ""
+    if not pilot["is_running"]:
+        return f"learned again after {began}{taken or '; the map from before was kept'}"
+    return (
+        f"a fresh pilot is running since {began}: {pilot['rows_kept']:,} rows kept, "
+        f"{pilot['rows_awaited']:,} to come{taken or '; the map from before is in use'}"
+    )
 
 
 def _basis_lines(told: dict[str, Any]) -> list[tuple[str, str]]:
