@@ -73,3 +73,13 @@ def test_wrong_uses_are_refused_in_a_sentence(tmp_path: Path) -> None:
         result = CliRunner().invoke(app, list(map(str, [*words, *more])))
         assert result.exit_code != 0
         assert reason in " ".join(result.output.split())
+
+
+def test_an_alarm_relearns_on_the_command_line(tmp_path: Path) -> None:
+    model = fit(tmp_path, DRIFT, *SETTINGS, "--relearn", "on-drift", "--components", "1")
+    assert (model.relearn, model.n_drift_alarms_) == ("on-drift", 0)
+    words = ["fit", tmp_path / "rows.csv", "--out", tmp_path / "n", "--target", "y"]
+    words += ["--relearn", "on-drift", "--evaluate"]
+    result = CliRunner().invoke(app, list(map(str, words)))
+    assert result.exit_code != 0
+    assert "features of one map" in result.output

@@ -24,6 +24,7 @@ from okspca.estimators.data import CLASSIFICATION, REGRESSION
 from okspca.estimators.map_search import ENDING
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.preparing import prepared_names
+from okspca.estimators.presets import NEVER
 from okspca.estimators.saving import load_model, save_model
 from okspca.files import fitting, readers
 from okspca.files.columns import (
@@ -213,6 +214,8 @@ class FitRun:
             dates = dates or (before is not None and before.has_dates)
             encodings = encodings_of(first, names, one_hot or 0, dates)
         missing = self.model.missing
+        if self.evaluate and self.model.relearn != NEVER:
+            _refuse("--evaluate sums features of one map; leave it out with --relearn on-drift.")
         fresh = StreamRecord(
             self.inputs, self.target, names, missing, encodings=encodings, flags=self.flags
         )

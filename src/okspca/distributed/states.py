@@ -21,7 +21,7 @@ from okspca.estimators.map_search import MapSearch, placed
 from okspca.estimators.missing import numbers_with_gaps
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.preparing import PREPARATION, RAISE, without_gaps
-from okspca.estimators.presets import AUTO, asked_from, asked_of, frequencies_from, searches
+from okspca.estimators.presets import AUTO, NEVER, asked_from, asked_of, frequencies_from, searches
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.features.ladder import DRAWN
@@ -115,6 +115,7 @@ def check_can_be_sharded(model: OKSPCA) -> None:
     following = {
         "solver": isinstance(resolve_service(model.solver), Tracker),
         "window": model.window is not None,
+        "relearn": model.relearn != NEVER,
     }
     for name, follows in following.items():
         if follows:

@@ -11,10 +11,12 @@ from okspca.estimators.map_search import MapSearch
 from okspca.estimators.preparation_form import check_codes, read_preparation, write_preparation
 from okspca.estimators.preparing import PREPARATION, RAISE, Preparation
 from okspca.estimators.prequential import PrequentialScore
-from okspca.estimators.presets import AUTO, searches
+from okspca.estimators.presets import AUTO, ON_DRIFT, searches
 from okspca.estimators.rows_form import read_rows, write_rows
 from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
 from okspca.estimators.search_form import read_search, write_search
+from okspca.estimators.watch_form import read_watch, write_watch
+from okspca.estimators.watching import WATCH
 from okspca.features import OneHotMap
 from okspca.features.ladder import DRAWN
 from okspca.pipeline import Pipeline, PipelineState
@@ -52,6 +54,8 @@ def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
     score: PrequentialScore | None = companions.get(SCORE)
     if score is not None:
         _write_score(sink.inside("prequential"), score)
+    if WATCH in companions and model.relearn == ON_DRIFT:
+        write_watch(sink.inside(WATCH), companions[WATCH])
 
 
 def read_fitted(source: Source, model: Any) -> Record:
@@ -95,12 +99,16 @@ def read_fitted(source: Source, model: Any) -> Record:
         score = _read_score(source.inside("prequential"), n_outputs)
         if not getattr(model, "prequential", False):
             source.refuse("prequential", "not what the parameters say")
+    watch = read_watch(source.inside(WATCH)) if source.is_object(WATCH) else None
+    if watch is not None and (model.relearn != ON_DRIFT or search is None):
+        source.refuse(WATCH, "not what the parameters say")
     ancestry = read_ancestry(source)
     source.close()
     if pipeline is None:
         return Record(columns, intake, None, pilot, preparation)
-    found = {SEARCH: search, SCORE: score, PREPARATION: preparation, ANCESTRY: ancestry or None}
-    pipeline.companions = {name: one for name, one in found.items() if one is not None}
+    found = {SEARCH: search, SCORE: score, PREPARATION: preparation, WATCH: watch}
+    pipeline.companions = {ANCESTRY: ancestry} if ancestry else {}
+    pipeline.companions |= {name: one for name, one in found.items() if one is not None}
     return Record(columns, intake, Pipeline(pipeline), None)
 
 

@@ -294,7 +294,7 @@ class Learning(FittedAttributes):
             pipeline.run(rows.X, rows.Y, rows.weights, **beside)
             return pipeline
         search = MapSearch.start(pipeline.state.twin(), top, int(self.pilot_rows), asked)
-        return search.learn(pipeline, rows, **beside)
+        return self._followed(search, pipeline, rows, **beside)
 
     def _run(self, learned: Record, rows: Rows, **companions: Any) -> None:
         """Learn admitted rows, in a search for the input map or without."""
@@ -304,9 +304,15 @@ class Learning(FittedAttributes):
         if search is None:
             pipeline.run(rows.X, rows.Y, rows.weights, **beside)
             return
-        followed = search.learn(pipeline, rows, **beside)
+        followed = self._followed(search, pipeline, rows, **beside)
         if followed is not pipeline:
             self._learned = learned._replace(pipeline=followed)
+
+    def _followed(
+        self, search: MapSearch, pipeline: Pipeline, rows: Rows, **beside: Any
+    ) -> Pipeline:
+        """Learn admitted rows in a search; return the pipeline to go on with."""
+        return search.learn(pipeline, rows, **beside)
 
     def _suffices(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
         """Whether the pipeline alone has to see a row."""

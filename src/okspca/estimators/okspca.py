@@ -103,6 +103,11 @@ class OKSPCA(
     pilot_rows : int, default=8192
         Number of first rows from which frequencies are learned; they are kept until then, in at
         most 64 MB.  Afterwards the map is final.
+    relearn : {"never", "on-drift"}, default="never"
+        With "on-drift" and the whitened objective, an alarm begins a fresh pilot
+        (:meth:`relearn_features`): rows are predicted before they join the moment, and a test of
+        Page and Hinkley tells when that succeeds less than it did.  It costs one solution per 256
+        rows.
     standardize : {"causal", "frozen", None}, default="causal"
         "causal": each row with the mean and variance of the rows before it.  "frozen": with fixed
         ones, from `input_standardizer`, from all rows in :meth:`fit`, or from the first 512 rows of
@@ -215,6 +220,7 @@ class OKSPCA(
         class_weighting: str = "squared",
         frequencies: str = "auto",
         pilot_rows: int = 8192,
+        relearn: str = "never",
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
@@ -249,6 +255,7 @@ class OKSPCA(
         self.class_weighting = class_weighting
         self.frequencies = frequencies
         self.pilot_rows = pilot_rows
+        self.relearn = relearn
         self.standardize = standardize
         self.variance_floor = variance_floor
         self.forgetting = forgetting

@@ -24,6 +24,7 @@ ADDED: dict[str, Any] = {
     "class_weighting": "squared",
     "frequencies": "drawn",
     "pilot_rows": 8192,
+    "relearn": "never",
     "target_features": "fourier",
     "window": None,
     "prequential": False,

@@ -10,11 +10,14 @@ from sklearn.base import is_regressor
 from okspca.estimators.presets import (
     AUTO,
     FOURIER,
+    NEVER,
+    ON_DRIFT,
     PRESETS,
     RESPONSE,
     asked_of,
     frequencies_of,
     objective_of,
+    searches,
     target_features_of,
 )
 from okspca.features import FeatureMap, FourierMap
@@ -38,6 +41,7 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
     "objective": (AUTO, "covariance", "whitened"),
     "class_weighting": tuple(CLASS_WEIGHTING),
     "frequencies": (AUTO, *RUNGS),
+    "relearn": (NEVER, ON_DRIFT),
     "target_features": (AUTO, FOURIER, RESPONSE, "chebyshev", "raw"),
     "standardize": ("causal", "frozen", None),
     "missing": ("raise", "skip", "impute"),
@@ -90,6 +94,10 @@ def check_parameters(model: Any) -> None:
         suitable = "'response', 'chebyshev' or 'raw', which hold the response"
         reject("target_features", model.target_features, suitable)
     _check_objective(model)
+    if model.relearn == ON_DRIFT and not searches(model):
+        reject("relearn", model.relearn, "'never' where frequencies stay as drawn")
+    if model.relearn == ON_DRIFT and objective_of(model) != "whitened":
+        reject("relearn", model.relearn, "'never' unless objective='whitened'")
     _check_window(model)
     if not isinstance(model.stability, numbers.Integral) or int(model.stability) not in GROUPS:
         even = f"0 (off) or an even whole number from {GROUPS[1]} to {GROUPS[-1]}"

@@ -102,8 +102,8 @@ class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
         The first are the best predictors of the response, so more do not predict it better; ask for
         them to see more of its distribution in :meth:`transform`.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, frequencies, \
-pilot_rows, standardize, variance_floor, forgetting, window, forget_standardizers, stability, \
-align, compress, missing, missing_indicators, categories, max_categories, input_map, \
+pilot_rows, relearn, standardize, variance_floor, forgetting, window, forget_standardizers, \
+stability, align, compress, missing, missing_indicators, categories, max_categories, input_map, \
 input_standardizer, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained where
         that can be.
@@ -138,6 +138,7 @@ input_standardizer, random_state
         ridge: str | float = "auto",
         frequencies: str = "auto",
         pilot_rows: int = 8192,
+        relearn: str = "never",
         target_features: str = "auto",
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
@@ -170,6 +171,7 @@ input_standardizer, random_state
             ridge=ridge,
             frequencies=frequencies,
             pilot_rows=pilot_rows,
+            relearn=relearn,
             target_features=target_features,
             standardize=standardize,
             variance_floor=variance_floor,
@@ -221,9 +223,9 @@ class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
         Number of components; by default one less than there are classes, which is as many as tell
         them apart.  The number follows classes that come late.
     n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, \
-frequencies, pilot_rows, standardize, variance_floor, forgetting, window, forget_standardizers, \
-stability, align, compress, missing, missing_indicators, categories, max_categories, input_map, \
-input_standardizer, random_state
+frequencies, pilot_rows, relearn, standardize, variance_floor, forgetting, window, \
+forget_standardizers, stability, align, compress, missing, missing_indicators, categories, \
+max_categories, input_map, input_standardizer, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained where
         that can be.
     prequential : bool, default=False
@@ -258,6 +260,7 @@ input_standardizer, random_state
         class_weighting: str = "squared",
         frequencies: str = "auto",
         pilot_rows: int = 8192,
+        relearn: str = "never",
         standardize: str | None = "causal",
         variance_floor: str | float = "relative",
         forgetting: float = 1.0,
@@ -290,6 +293,7 @@ input_standardizer, random_state
             class_weighting=class_weighting,
             frequencies=frequencies,
             pilot_rows=pilot_rows,
+            relearn=relearn,
             standardize=standardize,
             variance_floor=variance_floor,
             forgetting=forgetting,

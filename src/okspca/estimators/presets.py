@@ -26,6 +26,7 @@ from okspca.features.ladder import DRAWN, TRAINED
 AUTO, PAPER, PREDICTIVE = "auto", "paper", "predictive"
 PRESETS = (PAPER, PREDICTIVE)
 FOURIER, RESPONSE = "fourier", "response"
+NEVER, ON_DRIFT = "never", "on-drift"
 #: Rows of so many inputs are kept for the search of a map: 4,096 of them take 64 MB.
 MOST_INPUTS = 2048
 #: With more features than these, the search would take minutes.

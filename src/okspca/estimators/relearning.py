@@ -2,10 +2,14 @@
 
 A map that was trained on the first rows serves as long as the same inputs matter in the same way.
 When that changes, a window or forgetting renews the moment, but not the features it is made of.
+
+A fresh pilot begins by a call, or by an alarm (:mod:`okspca.estimators.watching`).  While a pilot
+is running nothing is watched.  A climb of a model that is watched is not put off: the rows after it
+must be watched with the map that it finds.
 """
 
 import copy
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,17 +17,22 @@ from sklearn.utils.validation import check_is_fitted
 from okspca.estimators.building import Rows, build, seeds_of
 from okspca.estimators.learned import SEARCH, Record, rows_seen
 from okspca.estimators.learning import Learning
-from okspca.estimators.map_search import MapSearch
+from okspca.estimators.map_search import ENDING, MapSearch
 from okspca.estimators.parameters import check_parameters, is_count
+from okspca.estimators.presets import ON_DRIFT
+from okspca.estimators.watching import WATCH, Watch
 from okspca.features import FourierMap, OneHotMap
 from okspca.features.bandwidth import sqrt_dimension
-from okspca.pipeline import PipelineState
+from okspca.pipeline import Pipeline, PipelineState
+from okspca.pipeline.learning import next_due
 from okspca.services.checks import check_count
 from okspca.standardize import FrozenStandardizer
 
 
 class Relearning(Learning):
     """The part of an estimator that learns its features again."""
+
+    relearn: str
 
     def relearn_features(self, rows: int | None = None) -> Self:
         """Learn the features again from the rows to come: begin a fresh pilot at the next row.
@@ -71,10 +80,7 @@ class Relearning(Learning):
         if rows is not None:
             check_count(rows=rows)
         pipeline = learned.ready()
-        search = fresh_search(self, pipeline.state, rows)
-        nothing = np.empty((0, pipeline.state.input_map.n_inputs)), np.empty((0, 1)), np.empty(0)
-        beside: dict[str, Any] = {SEARCH: search}
-        pipeline.run(*nothing, **beside)
+        begin(self, pipeline, rows)
         return self
 
     @property
@@ -82,6 +88,94 @@ class Relearning(Learning):
         """Number of rows still to come until the input map is final; 0 once it is."""
         search = self._known("pilot_rows_left_").search
         return 0 if search is None else search.n_awaited
+
+    @property
+    def n_drift_alarms_(self) -> int:
+        """How many fresh pilots an alarm has begun (``relearn="on-drift"``)."""
+        pipeline = self._known("n_drift_alarms_").pipeline
+        return 0 if pipeline is None else pipeline.read_as_is(watch_of).n_alarms
+
+    def _followed(
+        self, search: MapSearch, pipeline: Pipeline, rows: Rows, **beside: Any
+    ) -> Pipeline:
+        """Learn admitted rows in a search, and watch them where that was asked for."""
+        if self.relearn != ON_DRIFT:
+            return super()._followed(search, pipeline, rows, **beside)
+        token = ENDING.set(lambda: False)
+        try:
+            return _Watched(self, search, pipeline, beside).learned(rows)
+        finally:
+            ENDING.reset(token)
+
+    def _suffices(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
+        """Whether the pipeline alone has to see a row."""
+        return super()._suffices(pipeline) and self.relearn != ON_DRIFT
+
+
+class _Watched:
+    """Learning rows in steps: through pilots, and between them up to where rows are folded."""
+
+    def __init__(
+        self, model: Any, search: MapSearch, pipeline: Pipeline, beside: dict[str, Any]
+    ) -> None:
+        self.model, self.search, self.beside = model, search, beside
+        self.pipeline, self.is_own = pipeline, False
+
+    def learned(self, rows: Rows) -> Pipeline:
+        """Learn rows; return the pipeline to go on with.  Where it raises, nothing has changed."""
+        start = 0
+        while start < len(rows):
+            stop = min(start + self._n_next(), len(rows))
+            # One step is all or nothing by itself; several are, in a copy.
+            if stop < len(rows) and not self.is_own:
+                self.pipeline, self.is_own = self.pipeline.twin(), True
+            self._learn(rows.between(start, stop))
+            start = stop
+        return self.pipeline
+
+    def _n_next(self) -> int:
+        """How many rows the next step takes at most."""
+        state = self.pipeline.state
+        if not self.search.is_final:
+            return max(self.search.n_awaited, 1)
+        # The last row before rows are folded is a step by itself: those that wait are tested first.
+        return max(next_due(state) - state.rows - 1, 1)
+
+    def _learn(self, rows: Rows) -> None:
+        """Learn the rows of one step."""
+        state = self.pipeline.state
+        watch = watch_of(state)
+        if not self.search.is_final:
+            beside = {**self.beside, WATCH: watch.restarted()}
+            self.pipeline = self.search.learn(self.pipeline, rows, **beside)
+            self.search = self.pipeline.state.companions[SEARCH]
+            return
+        if next_due(state) - state.rows == 1:
+            watch = watch.after(state)
+        if watch.is_raised and not self.is_own:
+            self.pipeline, self.is_own = self.pipeline.twin(), True
+        beside = {**self.beside, SEARCH: self.search, WATCH: watch}
+        self.pipeline.run(rows.X, rows.Y, rows.weights, **beside)
+        if watch.is_raised:
+            self.search = begin(self.model, self.pipeline)
+
+
+def watch_of(state: PipelineState) -> Watch:
+    """The watch of a pipeline; a new one where there is none yet."""
+    found: Watch = state.companions.get(WATCH, Watch())
+    return found
+
+
+def begin(model: Any, pipeline: Pipeline, rows: int | None = None) -> MapSearch:
+    """Begin a fresh pilot in a pipeline; return the search."""
+    state = pipeline.state
+    search = fresh_search(model, state, rows)
+    nothing = np.empty((0, state.input_map.n_inputs)), np.empty((0, 1)), np.empty(0)
+    beside: dict[str, Any] = {SEARCH: search}
+    if WATCH in state.companions:
+        beside[WATCH] = watch_of(state).restarted()
+    pipeline.run(*nothing, **beside)
+    return search
 
 
 def fresh_search(model: Any, state: PipelineState, rows: int | None = None) -> MapSearch:

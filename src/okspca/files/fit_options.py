@@ -74,6 +74,9 @@ OPTIONS: dict[str, Option] = {
     "pilot_rows": Option(
         "--pilot-rows", COUNT, 8192, "First rows that frequencies are learned from.", least=1
     ),
+    "relearn": Option(
+        "--relearn", WORD, "never", "When features are learned again: never or on-drift."
+    ),
     "ridge": Option(
         "--ridge", NUMBER_OR_WORD, "auto", "Of the whitened objective: auto or a number."
     ),

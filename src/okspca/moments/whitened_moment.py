@@ -39,6 +39,7 @@ from okspca.numerics.whitening import (
     FactorBounds,
     factor_bounds,
     factored,
+    reduced_coefficients,
     ridge_factor,
     unwhitened,
     whitened_rows,
@@ -237,6 +238,25 @@ class WhitenedMoment(Moment):
             left_means=whitened_rows(factor, groups.left_means),
             right_means=groups.right_means * weights[:width],
         )
+
+    def unpredicted(self, rows: EncodedRows) -> tuple[float, float]:
+        """Sums of squares over rows that are not learned yet: what is not predicted, and all.
+
+        Targets are predicted by regression on the leading directions.  A class that no row has had
+        is not predicted at all.
+        """
+        known = self.arrays.right_mean.size
+        actual = rows.coordinates.copy()
+        actual[:, :known] -= self.arrays.right_mean
+        actual = self.units.of_right(np.ascontiguousarray(actual.T))
+        squares = float((rows.weights * (actual**2).sum(axis=0)).sum())
+        plain = self._plain_scaled()
+        if not plain.is_zero:
+            Ct = self.units.of_left(self.units.of_right(self.arrays.sums / self.weight))
+            ahead = self.units.of_left(rows.Phi - self.arrays.left_mean)
+            B = reduced_coefficients(self._covariance(), Ct, self.ridge_in_use, self.n_directions)
+            actual[:known] -= product(B, ahead.T)
+        return float((rows.weights * (actual**2).sum(axis=0)).sum()), squares
 
     def input_covariance(self) -> Floats:
         """Covariance of the input features (divisor: weight), symmetric."""
