@@ -61,7 +61,19 @@ def test_a_jump_raises_the_alarm_and_one_share_does_not() -> None:
         assert not watch.is_raised
         watch = watch.judged(0.6)
     assert watch.is_raised
-    assert watch.restarted() == Watch(n_alarms=1)
+    assert watch.restarted().n_alarms == 1
+
+
+def test_after_a_pilot_the_shares_before_it_count_as_eight() -> None:
+    watch = Watch()
+    for share in [0.1, 0.3] * 20:
+        watch = watch.judged(share)
+    again = watch.restarted()
+    assert again == again.restarted()
+    assert (again.n_shares, again.mean) == (USUAL, watch.mean)
+    assert again.deviations / (USUAL - 1) == pytest.approx(watch.deviations / 39)
+    few = Watch().judged(0.1)
+    assert few.restarted() == few
 
 
 def test_a_jump_does_not_look_usual_at_once() -> None:
@@ -165,12 +177,39 @@ def test_watching_changes_nothing_but_by_an_alarm() -> None:
     assert plain.n_drift_alarms_ == 0
 
 
-def test_a_call_lets_go_of_what_was_usual() -> None:
+def test_a_call_lets_go_of_what_was_about_to_be_said() -> None:
     X, y = rows()
-    model = OKSPCARegressor(**SMALL).partial_fit(X[:DRIFT], y[:DRIFT]).relearn_features()
-    assert watch_of(model.ready().state) == Watch()
-    model.partial_fit(X[DRIFT:], y[DRIFT:])
+    model = OKSPCARegressor(**SMALL).partial_fit(X[: DRIFT + 500], y[: DRIFT + 500])
+    assert watch_of(model.ready().state).level > 0.0
+    model.relearn_features()
+    watch = watch_of(model.ready().state)
+    assert (watch.level, watch.rows, watch.n_shares) == (0.0, 0, USUAL)
+    model.partial_fit(X[DRIFT + 500 :], y[DRIFT + 500 :])
     assert model.n_drift_alarms_ == 0
+
+
+def test_a_pilot_that_came_too_early_is_followed_by_another() -> None:
+    """The first alarm falls into a change that goes on for longer than a pilot."""
+    random, n = RandomState(4), 9000
+    X = random.uniform(-2.0, 2.0, size=(n, 5))
+    late = random.uniform(size=n) < np.clip((np.arange(n) - DRIFT) / 3000.0, 0.0, 1.0)
+    y = np.where(late, X[:, 3] * X[:, 4], X[:, 0] * X[:, 1]) + 0.2 * random.normal(size=n)
+    model = OKSPCARegressor(window=1000, **SMALL).partial_fit(X, y)
+    assert model.n_drift_alarms_ > 1
+    assert search_of(model).began_at > DRIFT + 2000
+    assert model.relevance_[3:].sum() > 0.9
+
+
+def test_what_stays_worse_becomes_usual() -> None:
+    """Noise that has grown for good cannot be learned away, and does not alarm for ever."""
+    random, n = RandomState(4), 40_000
+    X = random.uniform(-2.0, 2.0, size=(n, 3))
+    noise = np.where(np.arange(n) < 5000, 0.2, 1.5)
+    y = X[:, 0] * X[:, 1] + noise * random.normal(size=n)
+    model = OKSPCARegressor(**SMALL).partial_fit(X[:25_000], y[:25_000])
+    found = model.n_drift_alarms_
+    assert 1 <= found <= 8
+    assert model.partial_fit(X[25_000:], y[25_000:]).n_drift_alarms_ == found
 
 
 @pytest.mark.parametrize("place", [DRIFT + 100, DRIFT + 1000])

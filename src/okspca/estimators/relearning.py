@@ -3,9 +3,8 @@
 A map that was trained on the first rows serves as long as the same inputs matter in the same way.
 When that changes, a window or forgetting renews the moment, but not the features it is made of.
 
-A fresh pilot begins by a call, or by an alarm (:mod:`okspca.estimators.watching`).  While a pilot
-is running nothing is watched.  A climb of a model that is watched is not put off: the rows after it
-must be watched with the map that it finds.
+A fresh pilot begins by a call, or by an alarm (:mod:`okspca.estimators.watching`).  A climb of a
+model that is watched is not put off: the rows after it must be watched with the map that it finds.
 """
 
 import copy

@@ -10,8 +10,11 @@ the standard deviation s of the shares before it (Page, 1954; Hinkley, 1971)::
 
 A share that is larger by one in a hundred, or by half a standard deviation, is no matter.  No
 single one raises the alarm, and what is learned of a share is at most three standard deviations
-above the mean, so that a jump does not look usual at once.  The first eight tell what is usual;
-they are taken anew with every pilot.
+above the mean, so that a jump does not look usual at once.  The first eight tell what is usual.
+
+While a pilot is running nothing is watched, and after it all shares from before count as eight.  So
+a pilot that came too early, among rows of a change that was not over, is followed by another alarm,
+until rows are predicted as well as before, or what has become of them is usual.
 
 All of this happens at row numbers, so the alarm is raised after the same row however the stream was
 cut.
@@ -23,7 +26,7 @@ import numpy as np
 
 from okspca.moments import WhitenedMoment
 from okspca.pipeline import PipelineState
-from okspca.pipeline.front_end import encoded
+from okspca.pipeline.front_end import encoded, note_units
 from okspca.pipeline.waiting import joined
 
 #: The name under which a watch accompanies a pipeline.
@@ -47,7 +50,7 @@ class Watch(NamedTuple):
     errors, squares : float
         Sums over them: what was not predicted, and all there was.
     n_shares : int
-        Number of shares since the map is final.
+        Number of shares that count.
     mean, deviations : float
         Their mean and the sum of their squared deviations from it.
     level : float
@@ -79,8 +82,15 @@ class Watch(NamedTuple):
         return self.level > LIMIT
 
     def restarted(self) -> "Watch":
-        """Begin to learn anew what is usual; an alarm that is raised is counted."""
-        return Watch(n_alarms=self.n_alarms + self.is_raised)
+        """Begin again after a pilot; an alarm that is raised is counted."""
+        n = min(self.n_shares, USUAL)
+        share = (n - 1) / (self.n_shares - 1) if n > 1 else 1.0
+        return Watch(
+            n_shares=n,
+            mean=self.mean,
+            deviations=share * self.deviations,
+            n_alarms=self.n_alarms + self.is_raised,
+        )
 
     def after(self, state: PipelineState) -> "Watch":
         """Predict the rows that wait in a state, and judge once there are enough of them."""
@@ -113,6 +123,8 @@ def waiting_errors(state: PipelineState) -> tuple[int, float, float]:
     """Number of rows that wait, and sums of squares: what is not predicted of them, and all."""
     # Describing rows may widen a moment, and this one must stay as it is.
     twin = state.twin()
+    # Units belong to the standardisers as they are now; a file does not hold those of the moment.
+    note_units(twin)
     assert isinstance(twin.moment, WhitenedMoment)
     errors, squares = twin.moment.unpredicted(encoded(twin, joined(twin.waiting)))
     return sum(len(rows.weights) for rows in state.waiting), errors, squares
