@@ -14,6 +14,7 @@ from okspca_lab.studies.peers.data import DATA
 from okspca_lab.studies.peers.measure import seconds_of, spent
 from okspca_lab.studies.peers.methods import BY_NAME, Method
 from okspca_lab.studies.peers.plan import Plan
+from okspca_lab.studies.peers.streams import cells as stream_cells
 from okspca_lab.studies.prediction.beyond.cells import rung_of
 from okspca_lab.studies.prediction.protocol import fitted_probe, score_of, streamed
 from okspca_lab.studies.prediction.tasks import Split, Task
@@ -40,8 +41,10 @@ def work(cell: Cell) -> list[Row]:
 
 
 def parts(plan: Plan, out: Path) -> list[Part]:
-    """All cells, ready to be run."""
-    return [Part.of_cells(out, plan.settings, plan.cells(), work)]
+    """All cells, ready to be run; streams have rows of their own."""
+    cells = plan.cells()
+    own = [Part.of_cells(out, plan.settings, cells, work)] if cells else []
+    return [*own, *stream_cells.parts(plan.stream_cells(), out, quick=plan.quick)]
 
 
 def measured(method: Method, task: Task, split: Split, seed: int) -> Row:

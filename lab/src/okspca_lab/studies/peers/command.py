@@ -12,11 +12,11 @@ from okspca_lab.studies.runner import run
 def command(
     data: Annotated[
         list[str] | None,
-        typer.Option(help="A data set, such as covtype; can be given several times."),
+        typer.Option(help="A data set or stream, such as covtype; can be given several times."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="ours, reducers or predictors; can be given several times."),
+        typer.Option(help="ours, reducers, predictors or streams; can be given several times."),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, max=10, help="At most so many seeds, from 0 on.")
@@ -32,6 +32,8 @@ def command(
     out: Out = Path("results/peers"),
 ) -> None:
     """Is it better than what I use? Reducers and predictors on many data sets (not in the paper).
+
+    Streams are predicted row by row, each before it is learned, by ours and by models of river.
 
     The page shows all cells that were computed so far, whatever is asked for this time.  A run that
     was stopped goes on where it was when the same command is given again.

@@ -6,9 +6,13 @@ from typing import Any
 
 from okspca_lab.studies.peers.data import DATA, LARGE, is_there
 from okspca_lab.studies.peers.methods import GROUPS, METHODS, Method
+from okspca_lab.studies.peers.streams import plan as streamed
+from okspca_lab.studies.peers.streams.data import STREAMS
 from okspca_lab.studies.rows import Cell
 
 QUICK_DATA, QUICK_SEEDS = ("wine", "diabetes", "moons-30"), 2
+#: Rows that come in time are a group by themselves.
+STREAMED = "streams"
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Plan:
     groups: tuple[str, ...] = GROUPS
     most_seeds: int | None = None
     quick: bool = False
+    streams: tuple[str, ...] = ()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -42,6 +47,10 @@ class Plan:
             for name in names
             for seed, method in self._runs(name, group)
         ]
+
+    def stream_cells(self) -> list[Cell]:
+        """All cells of the streams."""
+        return streamed.cells(self.streams, self.most_seeds, quick=self.quick)
 
     def _runs(self, name: str, group: str) -> list[tuple[int, Method]]:
         """Seeds and methods of a group on one data set."""
@@ -69,15 +78,27 @@ def planned(
     DataFileError
         A file that is needed is missing.
     """
-    _check(data, DATA, "a data set")
-    _check(groups, GROUPS, "a group")
+    _check(data, {**DATA, **STREAMS}, "a data set")
+    _check(groups, (*GROUPS, STREAMED), "a group")
+    asked = tuple(group for group in GROUPS if not groups or group in groups)
     every = QUICK_DATA if quick else tuple(n for n in DATA if n != LARGE or large)
-    chosen = tuple(name for name in DATA if name in (data or every))
+    chosen = tuple(name for name in DATA if asked and name in (data or every))
     for name in chosen:
         if not is_there(name):
             DATA[name].development(0)  # fetches it, or says where to get it
-    asked = tuple(group for group in GROUPS if not groups or group in groups)
-    return Plan(chosen, asked, n_seeds or (QUICK_SEEDS if quick else None), quick)
+    streams = _streams(data, quick=quick) if not groups or STREAMED in groups else ()
+    most_seeds = n_seeds or (QUICK_SEEDS if quick else None)
+    return Plan(chosen, asked, most_seeds, quick, streams)
+
+
+def _streams(data: Sequence[str], *, quick: bool) -> tuple[str, ...]:
+    """Streams that are asked for; their rows are here afterwards."""
+    every = streamed.QUICK_STREAMS if quick else tuple(STREAMS)
+    chosen = tuple(name for name in STREAMS if name in (data or every))
+    for name in chosen:
+        if not is_there(name):
+            STREAMS[name].draw(1, 0)
+    return chosen
 
 
 def _check(names: Sequence[str], known: Sequence[str] | dict[str, Any], what: str) -> None:

@@ -1,0 +1,1 @@
+"""Rows that come one after the other and change: ours beside what river offers."""
