@@ -27,6 +27,7 @@ SLOW = (
     "lab/studies/test_peers.py",
     "lab/studies/test_population.py",
     "lab/studies/test_runner.py",
+    "lab/studies/test_streams.py",
     "lab/studies/test_workloads.py",
     "lab/test_bench.py",
     "lab/test_killing.py",

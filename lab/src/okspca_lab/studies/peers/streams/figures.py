@@ -11,7 +11,7 @@ from okspca_lab.studies.peers.streams.methods import MAJORITY, NO_CHANGE, OURS, 
 from okspca_lab.studies.peers.streams.results import Results
 
 ACROSS = 2
-OWN_COLOURS = ("#0072B2", "#009E73", "#56B4E9")
+OWN_COLOURS = ("#0072B2", "#009E73", "#56B4E9", "#003a5c")
 OTHER_COLOURS = ("#E69F00", "#CC79A7", "#7a5195", "#D55E00", "#f0a58f")
 GREYS = {NO_CHANGE: "#333333", MAJORITY: "#999999"}
 CAPTIONS = {

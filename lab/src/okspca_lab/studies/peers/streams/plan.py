@@ -37,5 +37,5 @@ def cells(names: Sequence[str], most_seeds: int | None, *, quick: bool) -> list[
 def seeds_on(stream: Stream, method: Method) -> int:
     """With how many seeds a method is run: once where none changes anything."""
     if stream.is_drawn:
-        return SEEDS
+        return 0 if method.real_only else SEEDS
     return REAL_SEEDS if method.seeded else 1

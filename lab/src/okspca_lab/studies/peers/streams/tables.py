@@ -21,9 +21,10 @@ from okspca_lab.studies.peers.streams.results import Results
 
 SETTINGS = (
     f"Every row is predicted before it is learned; the first {BLOCK} are not scored. river's "
-    f"models learn row by row; ours predicts {BLOCK} rows, then learns them, and so does the forest "
-    f"in blocks. The forest has {TREES} trees, forgetting is {FORGETTING}, the window "
-    f"{WINDOW:,} rows; everything else is the default. Mean over seeds."
+    f"models learn row by row; ours predicts {BLOCK} rows, then learns them, and so does the "
+    f"forest in blocks. The forest has {TREES} trees, forgetting is {FORGETTING}, the window "
+    f"{WINDOW:,} rows, with which features are also learned again after an alarm (relearning); "
+    "everything else is the default. Mean over seeds."
 )
 
 
@@ -32,7 +33,7 @@ def every(results: Results) -> list[Table]:
     if not results.data:
         return []
     return [
-        _by_stream(results, "Streams: share predicted right", _accuracy_of(results), SETTINGS + missing()),
+        shares(results),
         _kappas(results, "no change", NO_CHANGE),
         _kappas(results, "the majority", MAJORITY),
         _by_stream(
@@ -43,6 +44,16 @@ def every(results: Results) -> list[Table]:
         ),
         sizes(results),
     ]
+
+
+def shares(results: Results) -> Table:
+    """Who was right how often."""
+    return _by_stream(
+        results,
+        "Streams: share predicted right",
+        lambda data, one: _mean(np.array(list(results.accuracy(data, one).values()))),
+        SETTINGS + missing(),
+    )
 
 
 def missing() -> str:
@@ -62,11 +73,6 @@ def sizes(results: Results) -> Table:
         lines.append((name, stream.says, f"{rows:,}", str(len(seeds)), most))
     header = ("stream", "what changes", "rows", "seeds", "most that can be right")
     return Table("The streams", header, lines, words=(1,))
-
-
-def _accuracy_of(results: Results) -> Callable[[str, Method], str]:
-    """Return what writes the share predicted right."""
-    return lambda data, one: _mean(np.array(list(results.accuracy(data, one).values())))
 
 
 def _kappas(results: Results, words: str, baseline: Method) -> Table:
