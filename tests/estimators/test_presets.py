@@ -138,7 +138,7 @@ def test_shards_need_first_rows_to_learn_frequencies_from() -> None:
     survey = Survey(OKSPCA(**PREDICTIVE)).add(X, y)
     start = identity(OKSPCA(**PREDICTIVE), survey)
     assert OKSPCA.from_bytes(start.to_bytes()).partial_fit(X, y).learned.search is None  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match="learned frequencies look at first rows"):
+    with pytest.raises(ValueError, match=r"learned frequencies .* look at first rows"):
         identity(OKSPCA(frequencies="scaled", **SMALL), survey)
 
 

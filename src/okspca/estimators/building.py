@@ -164,12 +164,15 @@ def n_components_of(model: Any, n_outputs: int | None) -> int:
     With None, and with "auto" until rows have chosen, as many as linear predictions can use: of any
     number of classes one less, as there may be more to come, and for a response one for each of its
     numbers.  With more, predictions get no better, since the leading components are the best
-    predictors.
+    predictors; but where all polynomials of the response count alike, any of them may come first.
     """
     if is_count(model.n_components):
         return int(model.n_components)
     most = n_input_features(model)
-    return most if n_outputs is None else min(n_outputs, most)
+    if n_outputs is None:
+        return most
+    each = DEGREE if target_features_of(model) == "chebyshev" else 1
+    return min(each * n_outputs, most)
 
 
 def seeds_of(random_state: int | RandomState | np.random.Generator | None) -> list[int]:
