@@ -16,7 +16,7 @@ from okspca.estimators.rows_form import read_rows, write_rows
 from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
 from okspca.estimators.search_form import read_search, write_search
 from okspca.estimators.watch_form import read_watch, write_watch
-from okspca.estimators.watching import WATCH
+from okspca.estimators.watching import WATCH, Watch
 from okspca.features import OneHotMap
 from okspca.features.ladder import DRAWN
 from okspca.pipeline import Pipeline, PipelineState
@@ -68,8 +68,8 @@ def read_fitted(source: Source, model: Any) -> Record:
     if source.is_object("preparation"):
         preparation = read_preparation(source.inside("preparation"), n_inputs, waits=waits)
         width = preparation.width(n_inputs)
+    shared = _shared(model, intake.labels)
     if not waits:
-        shared = _shared(model, intake.labels)
         pipeline = read_pipeline(source.inside("pipeline"), shared)
         if pipeline.input_map.n_inputs != width:
             source.refuse("n_features_in", n_inputs)
@@ -86,7 +86,6 @@ def read_fitted(source: Source, model: Any) -> Record:
         check_widths(model, width, intake.n_outputs)
     search = None
     if source.is_object("search") and pipeline is not None:
-        shared = _shared(model, intake.labels)
         search = read_search(source.inside("search"), shared, pipeline, intake, model)
     wants_search = searches(model) and pipeline is not None
     # Which rows allow a search that was not asked for by name is not told by the parameters.
@@ -99,9 +98,7 @@ def read_fitted(source: Source, model: Any) -> Record:
         score = _read_score(source.inside("prequential"), n_outputs)
         if not getattr(model, "prequential", False):
             source.refuse("prequential", "not what the parameters say")
-    watch = read_watch(source.inside(WATCH)) if source.is_object(WATCH) else None
-    if watch is not None and (model.relearn != ON_DRIFT or search is None):
-        source.refuse(WATCH, "not what the parameters say")
+    watch = _read_watch(source, model, search)
     ancestry = read_ancestry(source)
     source.close()
     if pipeline is None:
@@ -110,6 +107,15 @@ def read_fitted(source: Source, model: Any) -> Record:
     pipeline.companions = {ANCESTRY: ancestry} if ancestry else {}
     pipeline.companions |= {name: one for name, one in found.items() if one is not None}
     return Record(columns, intake, Pipeline(pipeline), None)
+
+
+def _read_watch(source: Source, model: Any, search: MapSearch | None) -> Watch | None:
+    """Read what watches for drift, where the parameters ask for it."""
+    if not source.is_object(WATCH):
+        return None
+    if model.relearn != ON_DRIFT or search is None:
+        source.refuse(WATCH, "not what the parameters say")
+    return read_watch(source.inside(WATCH))
 
 
 def _read_pilot(

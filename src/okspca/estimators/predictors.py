@@ -8,9 +8,8 @@ cross-covariance ``W^T C`` with the target features are known at any time:
   (linear discriminant analysis); how much these are believed is learned from rows that were not
   learned yet (:mod:`okspca.moments.calibration`).
 
-No second pass, no optimiser; blocks of any size give the same predictor.  With
-``prequential=True`` every block is predicted before it is learned
-(:mod:`okspca.estimators.prequential`).
+No second pass, no optimiser; blocks of any size give the same predictor.  With ``prequential=True``
+every block is predicted before it is learned (:mod:`okspca.estimators.prequential`).
 """
 
 from typing import Any, NamedTuple
@@ -105,8 +104,7 @@ class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
 pilot_rows, relearn, standardize, variance_floor, forgetting, window, forget_standardizers, \
 stability, align, compress, missing, missing_indicators, categories, max_categories, input_map, \
 input_standardizer, random_state
-        As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained where
-        that can be.
+        As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained, if possible.
     target_features : {"auto", "response", "chebyshev", "raw"}, default="auto"
         Features of the response that the components are found for; "auto" is "response".
     prequential : bool, default=False

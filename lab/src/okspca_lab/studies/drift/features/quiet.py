@@ -27,12 +27,6 @@ def _outliers(seed: int, n: int) -> tuple[Floats, Any]:
     return X, y + RandomState(seed + 20_000).standard_t(3.0, size=n)
 
 
-def _noise(seed: int, n: int) -> tuple[Floats, Any]:
-    """A response that nothing predicts."""
-    random = RandomState(seed)
-    return random.standard_normal((n, 5)), random.standard_normal(n)
-
-
 def _classes(seed: int, n: int) -> tuple[Floats, Any]:
     return SCENARIOS["hyperplane, turning"].draw(seed, np.zeros(n))
 
@@ -40,9 +34,7 @@ def _classes(seed: int, n: int) -> tuple[Floats, Any]:
 KINDS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "Friedman": (OKSPCARegressor, _friedman, {}),
     "Friedman, window": (OKSPCARegressor, _friedman, {"window": 2048}),
-    "Friedman, forgetting": (OKSPCARegressor, _friedman, {"forgetting": 1.0 - 1.0 / 2048}),
     "Friedman, heavy tails": (OKSPCARegressor, _outliers, {}),
-    "noise alone": (OKSPCARegressor, _noise, {}),
     "hyperplane": (OKSPCAClassifier, _classes, {}),
 }
 
