@@ -22,6 +22,7 @@ SLOW = (
     "lab/studies/services/test_incremental.py",
     "lab/studies/services/test_services.py",
     "lab/studies/test_beside.py",
+    "lab/studies/test_calibration.py",
     "lab/studies/test_drift.py",
     "lab/studies/test_paper_services.py",
     "lab/studies/test_peers.py",

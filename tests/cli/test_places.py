@@ -217,7 +217,15 @@ def test_a_dash_is_standard_output_where_that_makes_sense(
 
 def test_results_that_go_to_a_folder_need_one(folder: Path) -> None:
     rows = folder / "rows.csv"
-    for study in ("prediction", "population", "services", "drift", "distributed", "peers"):
+    for study in (
+        "prediction",
+        "population",
+        "services",
+        "drift",
+        "distributed",
+        "peers",
+        "calibration",
+    ):
         is_refused(run("reproduce", study, "--quick", "--out", rows), "not a folder")
     is_refused(run("bench", "--quick", "--out", rows), "not a folder")
     is_refused(run("plot", folder / "one", "--out", rows), "not a folder")

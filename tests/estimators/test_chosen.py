@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
 from okspca.cli import app
 from okspca.distributed import Survey, identity
+from okspca.errors import MergeError
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap, IdentityMap
 from okspca.features.component_count import errors_by_number, fewest
@@ -156,6 +157,16 @@ def test_shards_share_what_was_chosen() -> None:
     shards = [clone_of(state).partial_fit(X[i::2], y[i::2]) for i in range(2)]
     merged = shards[0].merge(shards[1])
     assert merged.n_components_ == shards[1].n_components_ < 5
+
+
+def test_models_that_chose_differently_are_not_merged() -> None:
+    X, y = in_a_row()
+    apart = make_blobs(1200, 3, centers=6, cluster_std=0.5, random_state=1)
+    few = OKSPCAClassifier("auto", **SMALL).fit(X, y)
+    many = OKSPCAClassifier("auto", **SMALL).fit(*apart)
+    assert few.n_components_ < many.n_components_
+    with pytest.raises(MergeError, match="components; merge models"):
+        few.merge(many, distinct=True)
 
 
 def clone_of(state: OKSPCA) -> Any:

@@ -12,12 +12,13 @@ from sklearn.linear_model import LogisticRegression
 from okspca import OKSPCA, OKSPCAClassifier
 from okspca.errors import StateError
 from okspca.estimators.saving import model_bytes, model_from
+from okspca.moments import WhitenedMoment
 from okspca.moments.calibration import Calibration
 from okspca.moments.class_discriminants import Discriminants, LinearScores, Translation
 from okspca.moments.second_opinion import BLENDS, MOST_ROWS, THINNED, SecondOpinion, Seen
 from okspca.numerics.arrays import Floats
 from okspca.numerics.softmax import Examples, fitted_softmax
-from okspca.pipeline.learning import settled
+from okspca.pipeline.learning import fold, settled
 
 SMALL: dict[str, Any] = {"n_random_features": 64, "frequencies": "drawn", "random_state": 0}
 
@@ -95,8 +96,9 @@ def test_other_classes_mean_a_new_beginning() -> None:
     )
     calibration.begin(three, 64)
     calibration.second = calibration.second.scored(seen(50))
-    calibration.begin(three, 96, Translation(np.eye(3), np.zeros(3)))
+    calibration.begin(three, 96, Translation(2.0 * np.eye(3), np.array([1.0, 0.0, -1.0])))
     assert len(calibration.second.labels) == 50
+    assert calibration.second.scores[0].tolist() == [3.0, 2.0, 1.0]
     assert calibration.second.weights.sum() == 25.0
     assert calibration.second.coefficients.any()
     calibration.begin(four, 128)
@@ -121,6 +123,23 @@ def test_scores_by_other_discriminants_follow_from_the_covariance() -> None:
     np.testing.assert_allclose(translation.of(s), np.c_[s, np.ones(500)] @ best, atol=1e-9)
     same = LinearScores(*linear[0]).told_by(linear[0], S)
     np.testing.assert_allclose(same.of(s), s, atol=1e-9)
+
+
+def test_another_ridge_leaves_the_second_opinion_what_it_was() -> None:
+    X, y = overlapping(3000)
+    model = OKSPCAClassifier(ridge=1e-3, **SMALL).fit(X, y)
+    state = model.ready().state
+    fold(state)
+    moment = state.moment
+    assert isinstance(moment, WhitenedMoment)
+    assert moment.calibration is not None
+    # Rows have told that only the second opinion counts.
+    alone = moment.calibration.second._replace(losses=-1e6 * BLENDS)
+    moment.calibration.second = alone
+    before = model.predict_proba(X)
+    moment.ridge = 1.0
+    after = model.predict_proba(X)
+    assert np.abs(after - before).mean() < 0.02
 
 
 def test_opinions_on_the_same_classes_are_merged() -> None:
