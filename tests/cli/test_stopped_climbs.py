@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from okspca import OKSPCA
 from okspca.cli import app
 from okspca.estimators import map_search
-from okspca.estimators.saving import load_model
+from okspca.estimators.saving import load_model, save_model
 from okspca.features.ladder import climbed
 from okspca_lab.ordeals.killing_features import write_waves
 
@@ -45,7 +45,7 @@ def signal_in_climb(patch: pytest.MonkeyPatch, number: int) -> list[int]:
     begun = [0]
 
     def stepped(*arguments: Any) -> Any:
-        *others, tick = arguments
+        *others, tick, factors = arguments
         begun[0] += 1
         steps = [0]
 
@@ -55,7 +55,7 @@ def signal_in_climb(patch: pytest.MonkeyPatch, number: int) -> list[int]:
                 os.kill(os.getpid(), signal.SIGTERM)
             tick()
 
-        return climb(*others, ticked)
+        return climb(*others, ticked, factors)
 
     patch.setattr(map_search, "climbed", stepped)
     return begun
@@ -84,3 +84,29 @@ def test_a_run_stopped_in_a_climb_is_resumed_to_the_same_bytes(
         assert record.rows_read in ROWS_BEFORE
         assert run(rows, out, *OPTIONS[name], "--resume").exit_code == 0
         assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals are others there")
+def test_a_fresh_pilot_that_is_stopped_in_a_climb_is_resumed_to_the_same_bytes(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its climbs are due long after the first rows; files of whole blocks follow each other."""
+    lines = rows.read_text().splitlines(keepends=True)
+    first, more = tmp_path / "first.csv", tmp_path / "more.csv"
+    first.write_text("".join(lines[: 512 + 1]))
+    more.write_text("".join([*lines[: 512 + 1], *lines[1:]]))
+    options = (*OPTIONS["number"], "--pilot-rows", "520")
+    whole, out = tmp_path / "whole.okspca", tmp_path / "stopped.okspca"
+    assert run(first, out, *options, "--pilot-rows", "200").exit_code == 0
+    model, record = load_model(OKSPCA, out)
+    assert record is not None
+    save_model(model.set_params(pilot_rows=520), out, record._replace(inputs=(str(more),)))
+    whole.write_bytes(out.read_bytes())
+    going_on = ("--resume", "--relearn-features")
+    assert run(more, whole, *options, *going_on).exit_code == 0
+    with monkeypatch.context() as patch:
+        signal_in_climb(patch, 1)
+        result = run(more, out, *options, *going_on)
+    assert result.exit_code == 128 + signal.SIGTERM, result.output
+    assert run(more, out, *options, "--resume").exit_code == 0
+    assert out.read_bytes() == whole.read_bytes()

@@ -292,7 +292,7 @@ class FitRun:
         """Learn a block; of one that came from a pipe, all rows before one that is refused."""
         assert self.record is not None
         if self.live is None:
-            may_climb = fitting.rows_learned(self.model) < int(self.model.pilot_rows)
+            may_climb = fitting.may_climb(self.model)
             self.before = copy.deepcopy((self.model, self.record)) if may_climb else None
             try:
                 self.record = fitting.learn(self.model, self.record, block)

@@ -151,14 +151,14 @@ def watch(place: Place) -> None:
         return learn(*arguments, **options)
 
     def climbing(*arguments: Any) -> Any:
-        *others, tick = arguments
+        *others, tick, factors = arguments
 
         def stepped() -> None:
             place.step(CLIMBING)
             tick()
 
         try:
-            return climb(*others, stepped)
+            return climb(*others, stepped, factors)
         finally:
             place.enter(LEARNING)
 
