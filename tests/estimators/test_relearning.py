@@ -108,7 +108,11 @@ def test_meanwhile_the_model_answers_as_if_nothing_had_been_said(kind: str) -> N
             OKSPCA.from_bytes(one.to_bytes()) if stop == DRIFT else one for one in (model, other)
         )
         if stop < DRIFT + PILOT - 1:
-            assert model.transform(X[:50]).tobytes() == other.transform(X[:50]).tobytes()
+            embedded = [one.transform(X[:50]) for one in (model, other)]
+            np.testing.assert_allclose(embedded[0], embedded[1], rtol=1e-12, atol=1e-12)
+            # Single rows of a covariance take another way to the same sums.
+            if options_of(kind)["objective"] == "whitened":
+                assert embedded[0].tobytes() == embedded[1].tobytes()
     assert model.transform(X[:50]).tobytes() != other.transform(X[:50]).tobytes()
 
 

@@ -21,7 +21,7 @@ from okspca.errors import DataError, StateError
 from okspca.estimators import OKSPCA
 from okspca.estimators.building import n_input_features
 from okspca.estimators.data import CLASSIFICATION, REGRESSION
-from okspca.estimators.map_search import ENDING
+from okspca.estimators.map_search import ENDING, may_climb
 from okspca.estimators.parameters import check_parameters
 from okspca.estimators.preparing import prepared_names
 from okspca.estimators.presets import NEVER
@@ -292,8 +292,8 @@ class FitRun:
         """Learn a block; of one that came from a pipe, all rows before one that is refused."""
         assert self.record is not None
         if self.live is None:
-            may_climb = fitting.may_climb(self.model)
-            self.before = copy.deepcopy((self.model, self.record)) if may_climb else None
+            is_kept = may_climb(self.model)
+            self.before = copy.deepcopy((self.model, self.record)) if is_kept else None
             try:
                 self.record = fitting.learn(self.model, self.record, block)
             except _LeftToTheNextError:

@@ -208,8 +208,10 @@ class MapSearch:
 
     def ended(self) -> Self:
         """Return the search with its map as the final one, and without rows."""
-        place = self.place._replace(mixture=None)
-        return replace(self, blank=None, drawn=self.base, place=place, held=(), climbed_at=0)
+        place, base = self.place._replace(mixture=None), self.base
+        # As in a file: a map that is in use as it was drawn is kept once.
+        drawn = None if base is place.feature_map else base
+        return replace(self, blank=None, drawn=drawn, place=place, held=(), climbed_at=0)
 
     def renewed(self, blank: PipelineState, pilot_rows: int, began_at: int) -> Self:
         """Begin a fresh pilot, with a pipeline without rows that has the map as drawn."""
@@ -231,6 +233,13 @@ class MapSearch:
 def is_searching(search: MapSearch | None) -> bool:
     """Whether rows are still kept to find the map."""
     return search is not None and not search.is_final
+
+
+def may_climb(model: Any) -> bool:
+    """Whether features may be learned from the next rows, by a model or by one beside it."""
+    if not model.__sklearn_is_fitted__() or model.n_samples_seen_ < int(model.pilot_rows):
+        return True
+    return is_searching(model.learned.search)
 
 
 def times(n_inputs: int, pilot_rows: int) -> tuple[int, ...]:

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from okspca.errors import DataError
 from okspca.estimators import OKSPCA
 from okspca.estimators.data import CLASSIFICATION
-from okspca.estimators.map_search import is_searching
 from okspca.estimators.preparing import IMPUTE, RAISE
 from okspca.files.columns import chosen_columns, input_names, inputs_of
 from okspca.files.comparison import scores
@@ -265,12 +264,6 @@ def learn_what_can_be(
 def rows_learned(model: OKSPCA) -> int:
     """Rows that a model has learned; none before the first."""
     return model.n_samples_seen_ if model.__sklearn_is_fitted__() else 0
-
-
-def may_climb(model: OKSPCA) -> bool:
-    """Whether features may be learned from the next rows, by a model or the one beside it."""
-    is_first = rows_learned(model) < int(model.pilot_rows)
-    return is_first or (model.learned is not None and is_searching(model.learned.search))
 
 
 def noted(model: OKSPCA, record: StreamRecord) -> StreamRecord:
