@@ -1,5 +1,7 @@
 """Two tiers: `make check` leaves out what is slow, `make test` runs everything."""
 
+import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_word_about_waiting() -> Iterator[None]:
+    """Learning features is told of after a second, which on a busy machine is any time."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("okspca.estimators.map_search.PATIENCE", math.inf)
+        yield

@@ -63,6 +63,8 @@ def test_code_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         pytest.importorskip(engine, reason="needs okspca[dask,spark,river]")
     if page in NEEDS_ENGINES and shutil.which("java") is None:
         pytest.skip("Spark needs Java")
+    # Room for the first rows only: their features are learned once, not five times.
+    monkeypatch.setattr("okspca.estimators.map_search.MOST_BYTES", 1 << 15)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for kind, code in blocks(page):

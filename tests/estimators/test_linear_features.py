@@ -32,8 +32,9 @@ X_TEST, Y_TEST = regression(1)
 
 
 def head(target_features: str, **settings: Any) -> OKSPCARegressor:
-    """A small predictor, whose map the rows do not change unless it is asked for."""
-    made = {"n_random_features": 64, "random_state": 0, "frequencies": "drawn", **settings}
+    """A small predictor of four components, whose map the rows change only where that is said."""
+    made: dict[str, Any] = {"n_components": 4, "n_random_features": 64, "random_state": 0}
+    made |= {"frequencies": "drawn", **settings}
     return OKSPCARegressor(target_features=target_features, **made)
 
 

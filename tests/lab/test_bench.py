@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner, Result
 
 from okspca.cli import app
@@ -283,7 +283,7 @@ def test_time_per_row() -> None:
 
 def test_a_race_is_run_on_one_thread_without_collections() -> None:
     assert gc.isenabled()
-    with quiet():
+    with threadpool_limits(limits=2), quiet():
         assert not gc.isenabled()
         assert {pool["num_threads"] for pool in threadpool_info()} == {1}
     assert gc.isenabled()

@@ -29,6 +29,7 @@ from statistics import median
 
 from okspca.report.tables import Table
 from okspca_lab.bench.pilot_work import N_ROWS as PILOT_ROWS
+from okspca_lab.bench.plain_work import README_ROWS
 
 EXAMPLE = """\
 import numpy as np
@@ -106,7 +107,8 @@ def measure_plain(
     with _caches(quick=quick) as caches:
         if quick:
             found = _race_threads(1, QUICK_ROWS, done, together=True)
-            return [*found, *_second_processes(1, done), *_pilots(1, QUICK_ROWS, done)]
+            found += _second_processes(1, done, QUICK_ROWS)
+            return [*found, *_pilots(1, QUICK_ROWS, done)]
         for code in (EXAMPLE, PAPER_EXAMPLE):
             _run([sys.executable, "-c", code], PLAIN)
         found = _second_processes(repeats, done)
@@ -154,7 +156,9 @@ def _first_answers(repeats: int, caches: Path, done: Callable[[str], object]) ->
     return found
 
 
-def _second_processes(repeats: int, done: Callable[[str], object]) -> list[PlainTime]:
+def _second_processes(
+    repeats: int, done: Callable[[str], object], n_rows: int = README_ROWS
+) -> list[PlainTime]:
     """Run the README's example with a filled cache and a process that only imports, in turns."""
     found = []
     codes = {
@@ -164,7 +168,8 @@ def _second_processes(repeats: int, done: Callable[[str], object]) -> list[Plain
     }
     for repetition in range(repeats):
         for case in list(codes) if repetition % 2 == 0 else reversed(codes):
-            seconds, output = _run([sys.executable, "-c", codes[case]], PLAIN)
+            code = codes[case].replace(str(README_ROWS), str(n_rows))
+            seconds, output = _run([sys.executable, "-c", code], PLAIN)
             found.append(PlainTime(case, PLAIN, repetition, seconds, _digest(output)))
         done("second process")
     return found
