@@ -46,6 +46,17 @@ def read(path: Path) -> pa.Table:
     return csv.read_csv(path) if path.suffix == ".csv" else ipc.open_file(path).read_all()
 
 
+def test_columns_of_zeros_are_no_warning(folder: Path) -> None:
+    """Two classes have one supervised direction; the tests take warnings for errors."""
+    rows = csv.read_csv(folder / "all.csv")
+    labels = pa.array(["yes" if a > 0.0 else "no" for a in rows["a"].to_pylist()])
+    csv.write_csv(rows.set_column(2, "y", labels), folder / "labels.csv")
+    fit = ("fit", folder / "labels.csv", "--target", "y", "--random-features", "8", "--quiet")
+    assert run(*fit, "--out", folder / "labels").exit_code == 0
+    result = run("transform", folder / "labels", folder / "labels.csv", "--keep", "y")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
 def test_rows_are_embedded_in_every_format(ending: str, folder: Path) -> None:
     out = folder / f"z{ending}"

@@ -1,5 +1,6 @@
 """`okspca transform`: embeddings of files as a file, or of a pipe as it flows."""
 
+import warnings
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -40,7 +41,9 @@ def transform(
         stop("Reading files needs pyarrow: pip install 'okspca[files]'")
     interruption = Interruption()
     try:
-        with one_sentence(debug):
+        with one_sentence(debug), warnings.catch_warnings():
+            # Columns of zeros speak for themselves, and their names were told by `okspca fit`.
+            warnings.simplefilter("ignore", import_module("okspca.errors").RankWarning)
             _transform(model, inputs, out, keep or [], flags, interruption, quiet)
     finally:
         interruption.restore()

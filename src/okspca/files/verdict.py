@@ -98,6 +98,8 @@ def other_words(found: Scores | None, model: OKSPCA) -> str:
         return used
     name = PAPER if objective_of(model) == "whitened" else f"{PREDICTIVE} with learned frequencies"
     amount = _amount(found, other.score)
+    if not _is_predictable(found):
+        return f"{used} {name.capitalize()} predicts no better than a constant either."
     if _is_above(other.above_embedding):
         return f"{used} {name.capitalize()} would do better: {amount}."
     if _is_above(_turned(other.above_embedding)):
@@ -168,7 +170,7 @@ def _beside_inputs(
     if inputs is None:
         return "The reduction helps, compared with a constant"
     if _is_above(_turned(inputs.above_embedding)):
-        return "The reduction helps and predicts better than all inputs together"
+        return "The reduction helps and predicts better than a linear model of all inputs"
     if _is_above(inputs.above_embedding):
         beside = "keeps more than the classical ones of its size" if beaten else "is small"
         return f"The reduction {beside}, but loses part of what the inputs tell"
@@ -186,7 +188,7 @@ def _figures(found: Scores, setting: Setting) -> str:
         first, last = f"{setting.components} predict{s} {target} right in {own} of rows", "constant"
     else:
         first, last = f"{setting.components} explain{s} {own} of the variance of {target}", ""
-    names["inputs"] = f"all {_counted(setting.n_inputs, 'input')} reach"
+    names["inputs"] = f"a linear model of all {_counted(setting.n_inputs, 'input')} reaches"
     rest = [
         f"{names[name]} {_amount(found, entries[name].score)}"
         for name in ("inputs", "linear", "pca", last)
@@ -230,7 +232,7 @@ def _is_predictable(found: Scores) -> bool:
 def _amount(found: Scores, score: float) -> str:
     """A score as people read it: percent, never rounded to all or nothing."""
     if found.measure != ACCURACY and score <= 0.0:
-        return "0 %"
+        return "0 %" if score > -LEAST else f"0 % (R² {score:.2f})"
     digits = 1 if score >= NEAR_ALL or _are_close(found) else 0
     shown = f"{100.0 * score:.{digits}f}"
     if score < 1.0 and float(shown) >= 100.0:

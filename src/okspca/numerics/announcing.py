@@ -59,7 +59,7 @@ class Announcer:
 def announce(cache_path: str | None) -> None:
     """Say that kernels are being compiled, and whether that will be so again."""
     often = (
-        "once for this version (`okspca warm` does it ahead)"
+        "once for each kind of work (`okspca warm` does it all ahead)"
         if cache_path
         else "in every process, because no cache folder can be written (set NUMBA_CACHE_DIR)"
     )
