@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from okspca.cli import app
 from okspca.features.bandwidth import sqrt_dimension
-from okspca_lab.studies.peers import cells, methods, tables
+from okspca_lab.studies.peers import about, cells, methods, tables
 from okspca_lab.studies.peers.data import DATA, LARGE, is_there
 from okspca_lab.studies.peers.measure import seconds_of, spent
 from okspca_lab.studies.peers.methods import AUTO, BY_NAME, COVARIANCE, HEAD, LONG, METHODS, OURS
@@ -125,6 +125,8 @@ def test_a_loss_counts_beyond_the_margin_and_two_errors(
 def test_one_seed_is_no_verdict_and_one_miss_is_enough() -> None:
     one = Results([*rows(AUTO.name, [0.9]), *rows(DRAWN.name, [0.5])])
     assert tables.ladder(one).rows[0][-1] == "–"
+    assert tables.ladder(one).rows[0][2] == "-0.4000 ± –"
+    assert tables.scores(one, "", AUTO).rows == [("wine", "0.900 ± –")]
     missed = Results(
         [
             *rows(AUTO.name, [0.9, 0.9]),
@@ -138,14 +140,39 @@ def test_one_seed_is_no_verdict_and_one_miss_is_enough() -> None:
 def test_wins_and_losses_are_counted_on_shared_seeds() -> None:
     found = Results(
         [
-            *rows(HEAD.name, [0.9, 0.9, 0.1], "wine"),
+            *rows(HEAD.name, [0.9, 0.9], "wine"),
+            {**rows(HEAD.name, [0.1], "wine", fit_seconds=9.0)[0], "seed": 2},  # not shared
             *rows("MLP", [0.8, 0.8], "wine", fit_seconds=4.0),
             *rows(HEAD.name, [0.7, 0.7], "digits"),
             *rows("MLP", [0.9, 0.9], "digits", fit_seconds=9.0),
+            *rows(HEAD.name, [0.9, 0.9, 0.9], "moons-30"),
+            *rows("MLP", [0.9, 0.9, 0.9], "moons-30", fit_seconds=6.0),
         ]
     )
-    line = tables.standing(found).rows[0]
-    assert line == ("MLP", HEAD.name, "1", "0", "1", "-0.050", "6 ×", "1 ×")
+    line = ("MLP", "head", "1", "1", "1", "+0.000", "-0.033", "2 to 3", "6 ×", "1 ×")
+    assert tables.standing(found).rows == [line]
+    gaps = tables.gaps(found, "predictors").rows
+    assert gaps[:2] == [("wine", "+0.1000 ± 0.0000"), ("digits", "-0.2000 ± 0.0000")]
+    # One seed tells no error, and the largest set has one seed only.
+    others = [
+        row
+        for data, n in (("digits", 1), (LARGE, 2))
+        for row in (*rows(HEAD.name, [0.9] * n, data), *rows("MLP", [0.1] * n, data))
+    ]
+    wine = [row for row in found.rows if row["data"] == "wine"]
+    assert tables.standing(Results([*wine, *others])).rows[0][2:6] == ("1", "0", "0", "+0.100")
+
+
+def test_what_was_not_run_is_told() -> None:
+    wanted = [*Plan((LARGE,), ("reducers",)).cells(), *Plan(("wine",), ("ours",), 2).cells()]
+    done = [row for one in METHODS if one != AUTO for row in rows(one.name, [0.9, 0.9])]
+    table = about.not_run("Not run", wanted, [*done, *rows(AUTO.name, [0.9])])
+    assert table.rows[0] == ("wine", f"{AUTO.name} 1")
+    assert table.rows[1][0] == LARGE
+    assert "PCA 1, LDA 1" in table.rows[1][1]
+    wine = [cell for cell in wanted if cell["data"] == "wine"]
+    assert about.share_run(wine, done) == f"{len(wine) - 2} of {len(wine)}"
+    assert not about.not_run("Not run", wine, [*done, *rows(AUTO.name, [0.9, 0.9])]).rows
 
 
 def test_the_embedding_of_covtype_is_measured_by_boosting() -> None:
@@ -158,6 +185,16 @@ def test_the_embedding_of_covtype_is_measured_by_boosting() -> None:
     )
     verdicts = [line[-1] for line in tables.near_boosting(found).rows]
     assert verdicts == ["held", "missed", "missed", "held"]
+
+
+def test_all_pictures_have_a_table_of_their_own() -> None:
+    common = {"accuracy": 0.87, "rows_fitted": 2000}
+    found = Results([*rows("NCA", [0.8, 0.9], LARGE, **common), *rows("NCA", [0.1], "wine")])
+    line = ("NCA", "reducers", "0.8500", "0.8700", "1", "1", "2,000", "2")
+    assert tables.largest(found).rows == [line]
+    assert (
+        tables.gaps(Results([*found.rows, *rows(AUTO.name, [0.9], LARGE)]), "reducers").rows == []
+    )
 
 
 def test_a_long_pilot_is_for_a_long_stream() -> None:

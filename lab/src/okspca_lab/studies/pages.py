@@ -40,6 +40,8 @@ def write_page(
 ) -> None:
     """Write a page of one section of figures and one of tables; print the first table.
 
+    A table that stands among the figures is not shown a second time.
+
     Parameters
     ----------
     out : Path
@@ -59,7 +61,8 @@ def write_page(
     outputs.write(out / "tables.md", "\n".join(text))
     made = Section("How it was made", [Code(as_lines(told))])
     shown = [figures] if figures.parts else []
-    outputs.write(out / "index.html", page(*heading, [made, *shown, Section("Tables", tables)]))
+    others = Section("Tables", [table for table in tables if table not in figures.parts])
+    outputs.write(out / "index.html", page(*heading, [made, *shown, others]))
     console.print(tables[0].rich())
     console.print(f"Rows, tables, figure and index.html are in {printable(out)}", markup=False)
 

@@ -11,7 +11,7 @@ from okspca_lab.studies.drawing import plain, png
 from okspca_lab.studies.peers.data import LARGE, shown
 from okspca_lab.studies.peers.methods import AUTO, OURS, PREDICTORS, REDUCERS, Method
 from okspca_lab.studies.peers.results import MARGIN, Results
-from okspca_lab.studies.peers.tables import BELOW, own_side, ratio
+from okspca_lab.studies.peers.tables import BELOW, judged, own_side, ratio
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7a5195", "#5f5f5f")
 MARKS = "osD^vP*X"
@@ -26,12 +26,13 @@ CAPTIONS = {
     ),
     "ladder": (
         'What "auto" loses against the rungs below it and the covariance target, with two standard '
-        "errors: left of the dashed line, at 0.005, nothing is lost."
+        'errors: left of zero "auto" is better. The verdict is "held" where a bar begins left of '
+        "the dashed line, at 0.005. Within ±0.01 the scale is linear, outside logarithmic."
     ),
     "costs": (
-        "What others gain over ours, and at which cost: mean difference of scores over the data "
+        "What others gain over ours, and at which cost: median difference of scores over the data "
         "sets, and geometric mean of the ratio of processor times to fit. Below zero ours is "
-        "better, right of one ours is cheaper."
+        "better, right of one ours is cheaper. Red: reducers, blue: predictors."
     ),
 }
 
@@ -59,7 +60,7 @@ def rivals(results: Results) -> bytes:
         _about_zero(axes, names)
         axes.axvspan(-LINEAR_BELOW, LINEAR_BELOW, color="#eeeeee", lw=0, zorder=0)
         axes.set_title(group, fontsize=11)
-        axes.set_xlabel("ours − other")
+        axes.set_xlabel("ours − other (right: ours is better)")
         is_left = group == REDUCERS
         _legend(figure, axes, "outside lower left" if is_left else "outside lower right")
     return png(figure)
@@ -80,38 +81,37 @@ def losses(results: Results) -> bytes:
         axes.errorbar(means, places, xerr=errors, label=f"{below.name} − auto", **style)
     _about_zero(axes, names)
     axes.axvline(MARGIN, color="#333333", ls="--", lw=1.0)
-    axes.set_xlabel('loss of "auto"')
+    axes.set_xlabel('score − that of "auto" (left: "auto" is better)')
     _legend(figure, axes, "outside lower center")
     return png(figure)
 
 
 def fit_costs(results: Results) -> bytes:
     """Draw a mark for each rival: what it gains and what it costs."""
-    figure = Figure(figsize=(8.5, 4.6), layout="constrained")
+    figure = Figure(figsize=(9.5, 4.6), layout="constrained")
     axes = figure.subplots()
-    for number, rival in enumerate(results.methods(REDUCERS, PREDICTORS)):
-        point = _gain_and_cost(results, rival)
-        if point is not None:
-            colour = COLOURS[0 if rival.predicts else 1]
-            axes.plot(*point, MARKS[number % len(MARKS)], color=colour, ms=7)
-            axes.annotate(rival.name, point, xytext=(7, 4), textcoords="offset points", fontsize=9)
+    for group, colour in ((REDUCERS, COLOURS[1]), (PREDICTORS, COLOURS[0])):
+        for number, rival in enumerate(results.methods(group)):
+            point, mark = _gain_and_cost(results, rival), MARKS[number % len(MARKS)]
+            if point is not None:
+                axes.plot(*point, mark, color=colour, ms=8, alpha=0.85, label=rival.name, ls="none")
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     axes.axhline(0.0, color="#333333", lw=0.8)
     axes.axvline(1.0, color="#333333", lw=0.8)
     axes.set_xscale("log")
     axes.margins(x=0.15)
     axes.set_xlabel("processor time to fit, in units of ours")
-    axes.set_ylabel("mean score − ours")
+    axes.set_ylabel("score − ours, median over data sets")
     plain(axes)
     return png(figure)
 
 
 def _gain_and_cost(results: Results, rival: Method) -> tuple[float, float] | None:
-    """Ratio of times to fit, and mean difference of scores."""
-    found = {n: results.difference(n, rival, own_side(rival)) for n in results.data}
-    known = {name: pair for name, pair in found.items() if pair is not None}
+    """Ratio of times to fit, and median difference of scores."""
+    known = judged(results, rival)
     if not known:
         return None
-    gain = float(np.mean([pair.mean for pair in known.values()]))
+    gain = -float(np.median([pair.mean for pair in known.values()]))
     return ratio(results, list(known), rival, "fit_seconds"), gain
 
 

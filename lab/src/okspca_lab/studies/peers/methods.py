@@ -30,6 +30,8 @@ class Method:
         As in the tables.
     group : str
         Ours, reducers or predictors.
+    says : str
+        What it is.
     make : callable
         From task, number of inputs and seed to what has ``fit``.
     predicts : bool
@@ -50,6 +52,7 @@ class Method:
 
     name: str
     group: str
+    says: str
     make: Make
     predicts: bool = False
     seeds: int = SEEDS
@@ -81,39 +84,112 @@ class Method:
 def _rung(frequencies: str) -> Method:
     """The predictive setting, with frequencies of one rung of the ladder."""
     make = ours.predictive(frequencies)
-    return Method(ours.name_of(frequencies), OURS, make, large=frequencies in ours.EXTREMES)
+    large = frequencies in ours.EXTREMES
+    return Method(ours.name_of(frequencies), OURS, ours.SAYS[frequencies], make, large=large)
 
 
-COVARIANCE = Method("covariance target", OURS, ours.covariance, large=True)
+COVARIANCE = Method(
+    "covariance target",
+    OURS,
+    "the paper's target, the default of OKSPCA",
+    ours.covariance,
+    large=True,
+)
 RUNGS = tuple(_rung(frequencies) for frequencies in ours.FREQUENCIES)
 AUTO = next(one for one in RUNGS if one.name == ours.name_of("auto"))
 LONG = Method(
     f"okspca auto, {ours.LONG_PILOT:,} rows",
     OURS,
+    f"auto, which learns its features from up to {ours.LONG_PILOT:,} rows, twice the default",
     ours.predictive(ours.AUTO, pilot_rows=ours.LONG_PILOT),
     only=("covtype",),
 )
-HEAD = Method("okspca head", OURS, ours.head, predicts=True, large=True)
+HEAD = Method(
+    "okspca head",
+    OURS,
+    "OKSPCAClassifier or OKSPCARegressor with all defaults",
+    ours.head,
+    predicts=True,
+    large=True,
+)
 _FEW: dict[str, Any] = {"seeds": FEW_SEEDS}
 _QUADRATIC: dict[str, Any] = {**_FEW, "most_rows": QUADRATIC_ROWS}
-_KERNEL: dict[str, Any] = {"predicts": True, **_FEW, "most_rows": KERNEL_ROWS}
+_KERNEL: dict[str, Any] = {**_FEW, "most_rows": KERNEL_ROWS}
+
+
+def _reducer(name: str, says: str, make: Make, **others: Any) -> Method:
+    """Make one of those that reduce."""
+    return Method(name, REDUCERS, says, make, **others)
+
+
+def _predictor(name: str, says: str, make: Make, **others: Any) -> Method:
+    """Make one of those that predict."""
+    return Method(name, PREDICTORS, says, make, predicts=True, **others)
+
+
 METHODS = (
     COVARIANCE,
     *RUNGS,
     LONG,
     HEAD,
-    Method("PCA", REDUCERS, reducers.pca, large=True),
-    Method("PLS", REDUCERS, reducers.pls),
-    Method("LDA", REDUCERS, reducers.lda, numbers=False, large=True),
-    Method("Nyström + LDA", REDUCERS, reducers.nystrom_lda, numbers=False, large=True),
-    Method("Nyström + PLS", REDUCERS, reducers.nystrom_pls, labels=False),
-    Method("NCA", REDUCERS, reducers.nca, numbers=False, large=True, **_QUADRATIC),
-    Method("kernel PCA", REDUCERS, reducers.kernel_pca, **_QUADRATIC),
-    Method("supervised UMAP", REDUCERS, reducers.umap, needs="umap", large=True, **_FEW),
-    Method("Nyström + linear", PREDICTORS, predictors.nystrom, predicts=True),
-    Method("MLP", PREDICTORS, predictors.mlp, predicts=True, seeds=FEW_SEEDS),
-    Method("gradient boosting", PREDICTORS, predictors.boosting, predicts=True, large=True),
-    Method("RBF SVM", PREDICTORS, predictors.svm, **_KERNEL),
-    Method("xRFM", PREDICTORS, predictors.xrfm, needs="xrfm", large=True, **_KERNEL),
+    _reducer("PCA", "principal components", reducers.pca, large=True),
+    _reducer("PLS", "partial least squares, on indicators of classes", reducers.pls),
+    _reducer("LDA", "linear discriminants", reducers.lda, numbers=False, large=True),
+    _reducer(
+        "Nyström + LDA",
+        "linear discriminants of D landmarks",
+        reducers.nystrom_lda,
+        numbers=False,
+        large=True,
+    ),
+    _reducer(
+        "Nyström + PLS",
+        "partial least squares of D landmarks",
+        reducers.nystrom_pls,
+        labels=False,
+    ),
+    _reducer(
+        "NCA",
+        "neighbourhood components",
+        reducers.nca,
+        numbers=False,
+        large=True,
+        **_QUADRATIC,
+    ),
+    _reducer(
+        "kernel PCA",
+        "principal components of the Gaussian kernel",
+        reducers.kernel_pca,
+        **_QUADRATIC,
+    ),
+    _reducer(
+        "supervised UMAP",
+        "umap-learn, which is shown the response",
+        reducers.umap,
+        needs="umap",
+        large=True,
+        **_FEW,
+    ),
+    _predictor(
+        "Nyström + linear",
+        "logistic or ridge regression on D landmarks",
+        predictors.nystrom,
+    ),
+    _predictor("MLP", "a network with one hidden layer of D", predictors.mlp, **_FEW),
+    _predictor(
+        "gradient boosting",
+        "scikit-learn's HistGradientBoosting, all 100 rounds",
+        predictors.boosting,
+        large=True,
+    ),
+    _predictor("RBF SVM", "support vectors of the Gaussian kernel", predictors.svm, **_KERNEL),
+    _predictor(
+        "xRFM",
+        "recursive feature machines, of the package xrfm",
+        predictors.xrfm,
+        needs="xrfm",
+        large=True,
+        **_KERNEL,
+    ),
 )
 BY_NAME = {method.name: method for method in METHODS}

@@ -14,6 +14,14 @@ SAME_AS_AUTO = frequencies_of(OKSPCA(preset="predictive"))
 FREQUENCIES = (*(rung for rung in RUNGS if rung != SAME_AS_AUTO), AUTO)
 #: The foot of the ladder and its top.
 EXTREMES = (DRAWN, AUTO)
+#: What becomes of the frequencies; everything is whitened.
+SAYS = {
+    "drawn": "whitened, frequencies as drawn",
+    "scaled": "whitened, inputs rescaled by what they tell",
+    "mixed": "whitened, mixtures of inputs found",
+    "trained": "whitened, frequencies trained one by one",
+    AUTO: 'whitened, frequencies learned as far as it pays: preset="predictive"',
+}
 #: Twice the default, for a stream that is long enough.
 LONG_PILOT = 16384
 

@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 
 from okspca.report.tables import Table, mean_sd
-from okspca_lab.studies.peers.data import DATA, LARGE, shown
+from okspca_lab.studies.peers import about
+from okspca_lab.studies.peers.data import LARGE, shown
 from okspca_lab.studies.peers.methods import (
     AUTO,
     BY_NAME,
@@ -16,7 +17,6 @@ from okspca_lab.studies.peers.methods import (
     HEAD,
     LONG,
     METHODS,
-    OURS,
     PREDICTORS,
     REDUCERS,
     RUNGS,
@@ -29,6 +29,7 @@ BOOSTING = BY_NAME["gradient boosting"]
 #: How far the embedding of covtype may be below gradient boosting.
 NEAR = 0.015
 MEBIBYTE = 2.0**20
+SPREAD = "Mean ± standard deviation over the seeds that each was run with."
 
 
 def held(loss: Difference) -> str:
@@ -70,42 +71,73 @@ def standing(results: Results) -> Table:
     """For every rival, on how many data sets we are better, alike and worse, and at what cost."""
     lines = []
     for rival in results.methods(REDUCERS, PREDICTORS):
-        own = own_side(rival)
-        pairs = [(n, results.difference(n, own, rival)) for n in results.data]
-        known = {name: pair for name, pair in pairs if pair is not None}
+        own, known = own_side(rival), judged(results, rival)
         if known:
             counts = Counter(pair.counts for pair in known.values())
-            mean = float(np.mean([pair.mean for pair in known.values()]))
+            means = [pair.mean for pair in known.values()]
+            typical = (f"{np.median(means):+.3f}", f"{np.mean(means):+.3f}")
             costs = (ratio(results, known, rival, cost) for cost in ("fit_seconds", "embed_us"))
             wins = (str(counts[sign]) for sign in (1, 0, -1))
-            lines.append((rival.name, own.name, *wins, f"{mean:+.3f}", *map(_times, costs)))
+            seeds = _range([pair.pairs for pair in known.values()])
+            lines.append(
+                (
+                    rival.name,
+                    own.name.removeprefix("okspca "),
+                    *wins,
+                    *typical,
+                    seeds,
+                    *map(_times, costs),
+                )
+            )
     header = (
         "what you use",
         "ours",
         "ours better",
         "alike",
         "ours worse",
+        "median difference",
         "mean difference",
+        "seeds",
         "its fit / ours",
         "its use / ours",
     )
     note = (
         f"Better or worse: the mean paired difference exceeds {MARGIN} + 2 standard errors. "
-        "Reducers: a linear probe on the same number of components. Costs: geometric mean over "
-        f"data sets of the ratio of processor times. {limits(results)}"
+        "Reducers are compared with okspca auto, a linear probe on the same number of components; "
+        "predictors with okspca head. Costs: geometric mean over "
+        "data sets of the ratio of processor times. Data sets count where at least two seeds are "
+        f"shared; {LARGE} has a table of its own. {limits(results)}"
     )
     return Table("Is it better than what I use?", header, lines, note, words=(1,))
 
 
+def judged(results: Results, rival: Method) -> dict[str, Difference]:
+    """Return how much ours is above a rival where both were run often enough to tell."""
+    own = own_side(rival)
+    pairs = {name: results.difference(name, own, rival) for name in results.data if name != LARGE}
+    return {name: pair for name, pair in pairs.items() if pair is not None and pair.pairs > 1}
+
+
+def gaps(results: Results, group: str) -> Table:
+    """How much ours is above each rival of a group, on the seeds that both have."""
+    rivals = results.methods(group)
+    lines = []
+    for name in results.data:
+        pairs = [results.difference(name, own_side(rival), rival) for rival in rivals]
+        if name != LARGE and any(pairs):
+            lines.append((shown(name), *map(_loss, pairs)))
+    header = ("data set", *(f"ours − {rival.name}" for rival in rivals))
+    note = "Mean paired difference ± its standard error: above zero ours is better."
+    return Table(f"How much ours is above other {group}", header, lines, note)
+
+
 def limits(results: Results) -> str:
-    """Say who learned from fewer rows or seeds, and who is missing."""
+    """Say who learned from fewer rows, and who is missing."""
     run = results.methods(*GROUPS)
-    few = [f"{one.name}: {one.seeds}" for one in run if one.seeds < AUTO.seeds]
     short = [f"{one.name}: {one.most_rows:,}" for one in run if one.most_rows]
     missing = [f"{one.name} (package {one.needs})" for one in METHODS if not one.is_installed]
     missing = [name for name in missing if name.split(" (")[0] not in {one.name for one in run}]
     said = [
-        f"Fewer than {AUTO.seeds} seeds: {', '.join(few)}." if few else "",
         f"Rows to learn from, at most: {', '.join(short)}." if short else "",
         f"Not installed where this was run: {', '.join(missing)}." if missing else "",
     ]
@@ -120,19 +152,20 @@ def own_side(rival: Method) -> Method:
 def ratio(
     results: Results, names: Sequence[str] | dict[str, Difference], rival: Method, cost: str
 ) -> float:
-    """Geometric mean over data sets of what a rival costs in units of ours."""
+    """Geometric mean over data sets of what a rival costs in units of ours, on shared seeds."""
     logs = []
     for name in names:
-        theirs = results.values(name, rival, cost).mean()
-        ours = results.values(name, own_side(rival), cost).mean()
-        logs.append(np.log(max(theirs, 1e-9) / max(ours, 1e-9)))
+        theirs, ours = results.of(name, rival), results.of(name, own_side(rival))
+        shared = set(theirs) & set(ours)
+        means = (np.mean([by[seed][cost] for seed in shared]) for by in (theirs, ours))
+        logs.append(np.subtract(*(np.log(max(mean, 1e-9)) for mean in means)))
     return float(np.exp(np.mean(logs)))
 
 
-def scores(results: Results, title: str, *groups: str, predicts: bool) -> Table:
+def scores(results: Results, title: str, *methods: Method) -> Table:
     """Mean score and its spread over seeds."""
-    methods = [one for one in results.methods(*groups) if one.predicts == predicts]
-    return _by_data(results, title, methods, _mean_sd, "Mean ± standard deviation over seeds.")
+    run = [one for one in results.methods(*GROUPS) if one in methods]
+    return _by_data(results, title, run, _mean_sd, SPREAD)
 
 
 def costs(results: Results) -> list[Table]:
@@ -161,18 +194,6 @@ def rungs(results: Results) -> Table:
     return Table('Where "auto" ended', ("data set", "rung, seeds"), lines, words=(1,))
 
 
-def sizes(results: Results) -> Table:
-    """What the data sets are."""
-    lines = []
-    for name in results.data:
-        row = next(row for row in results.rows if row["data"] == name)
-        task = DATA[name]
-        counts = (row["rows"], row["test_rows"], row["inputs"], task.rank, task.n_features)
-        lines.append((shown(name), task.metric, *(f"{count:,}" for count in counts)))
-    header = ("data set", "score", "rows", "test rows", "inputs", "k", "D")
-    return Table("The data sets", header, lines, words=(1,))
-
-
 def near_boosting(results: Results) -> Table:
     """How far a linear probe on the embedding of covtype is from gradient boosting."""
     lines = []
@@ -198,16 +219,28 @@ def near_boosting(results: Results) -> Table:
 
 def largest(results: Results) -> Table:
     """All pictures of Fashion-MNIST and the official test."""
+    columns = {"score": ".4f", "accuracy": ".4f", "fit_seconds": ".0f", "embed_us": ".0f"}
     lines = []
     for one in results.methods(*GROUPS):
         rows = list(results.of(LARGE, one).values())
         if rows:
-            values = [np.mean([row[name] for row in rows]) for name in ("score", "accuracy")]
-            seconds = np.mean([row["fit_seconds"] for row in rows])
-            cells = (*(f"{value:.4f}" for value in values), f"{seconds:.0f}")
-            lines.append((one.name, *cells, f"{rows[0]['rows_fitted']:,}", str(len(rows))))
-    header = ("method", "macro-F1", "accuracy", "seconds to fit", "rows fitted", "seeds")
-    return Table("Fashion-MNIST, 60,000 pictures, official test, k = 9", header, lines)
+            means = {name: np.mean([row[name] for row in rows]) for name in columns}
+            numbers = (f"{means[name]:{form}}" for name, form in columns.items())
+            counts = (f"{rows[0]['rows_fitted']:,}", str(len(rows)))
+            lines.append((one.name, one.group, *numbers, *counts))
+    header = (
+        "method",
+        "group",
+        "macro-F1",
+        "accuracy",
+        "seconds to fit",
+        "µs per row to use",
+        "rows learned",
+        "seeds",
+    )
+    note = "All of ours and the reducers have nine components; the other predictors use all inputs."
+    title = "Fashion-MNIST, 60,000 pictures, official test, k = 9"
+    return Table(title, header, lines, note, words=(1,))
 
 
 def every(results: Results) -> list[Table]:
@@ -216,13 +249,16 @@ def every(results: Results) -> list[Table]:
         standing(results),
         ladder(results),
         near_boosting(results),
-        scores(results, "Ours: a linear probe on the embedding", OURS, predicts=False),
-        scores(results, "Other reducers: the same probe", REDUCERS, predicts=False),
-        scores(results, "Predictors", OURS, PREDICTORS, predicts=True),
+        scores(results, "Our embeddings: scores of a linear probe", COVARIANCE, *RUNGS, LONG),
+        gaps(results, REDUCERS),
+        scores(results, "Other reducers: the same probe", AUTO, *results.methods(REDUCERS)),
+        gaps(results, PREDICTORS),
+        scores(results, "Predictors", HEAD, *results.methods(PREDICTORS)),
         largest(results),
         rungs(results),
         *costs(results),
-        sizes(results),
+        about.methods(results),
+        about.sizes(results),
     ]
     return [table for table in tables if table.rows]
 
@@ -256,9 +292,9 @@ def _typical(name: str, unit: float) -> Callable[[Results, str, Method], str]:
 def _mean_sd(results: Results, data: str, method: Method) -> str:
     """Write mean and spread, where it was run."""
     found = results.values(data, method)
-    if not found.size:
-        return "–"
-    return mean_sd(float(found.mean()), float(found.std(ddof=1)) if found.size > 1 else 0.0)
+    if found.size < 2:
+        return f"{found[0]:.3f} ± –" if found.size else "–"
+    return mean_sd(float(found.mean()), float(found.std(ddof=1)))
 
 
 def _mean(results: Results, data: str, method: Method) -> str:
@@ -267,8 +303,16 @@ def _mean(results: Results, data: str, method: Method) -> str:
 
 
 def _loss(loss: Difference | None) -> str:
-    """Write a difference with its error."""
-    return "–" if loss is None else f"{loss.mean:+.4f} ± {loss.error:.4f}"
+    """Write a difference with its error, which one pair does not tell."""
+    if loss is None:
+        return "–"
+    return f"{loss.mean:+.4f} ± " + (f"{loss.error:.4f}" if loss.pairs > 1 else "–")
+
+
+def _range(counts: Sequence[int]) -> str:
+    """Write the least and the most."""
+    least, most = min(counts), max(counts)
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _times(value: float) -> str:
