@@ -97,10 +97,10 @@ def test_kernels_of_others_compile_and_are_not_counted(tmp_path: Path) -> None:
 HEAVY = """
 import sys
 from okspca import OKSPCA, OKSPCAClassifier
-heavy = ("sklearn.neighbors", "sklearn.linear_model", "rich")
+heavy = ("sklearn.neighbors", "sklearn.linear_model", "rich", "okspca.state.pipelines")
 print([name for name in heavy if name in sys.modules])
 """
 
 
-def test_an_estimator_is_imported_without_what_only_reports_need() -> None:
+def test_an_estimator_is_imported_without_what_only_reports_and_files_need() -> None:
     assert python(HEAVY) == "[]\n"

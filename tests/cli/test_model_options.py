@@ -97,6 +97,7 @@ def run(*words: object) -> Result:
         (["--target-features", "chebyshev"], {"target_features": "chebyshev"}),
         (["--target-bandwidth", "0.5", "--n-target-features", "7"], {"n_target_features": 7}),
         (["--standardize", "none", "--variance-floor", "paper"], {"standardize": None}),
+        (["--threads", "3"], {"n_threads": 3}),
         (["--forget", "0.99", "--no-forget-standardizers"], {"forget_standardizers": False}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -108,6 +108,12 @@ def test_an_option_that_contradicts_the_file_is_named(
     assert run(rows, out, "--resume", "--objective", "auto", "--task", "auto").exit_code == 0
 
 
+def test_a_resumed_run_may_use_other_threads(rows: Path, tmp_path: Path) -> None:
+    half_way(rows, tmp_path / "m", "--target", "y", "--drop", "town", "--random-features", "8")
+    assert run(rows, tmp_path / "m", "--resume", "--threads", "2").exit_code == 0
+    assert OKSPCA.load(tmp_path / "m").n_threads == 2
+
+
 def test_other_inputs_are_named(rows: Path, tmp_path: Path) -> None:
     half_way(rows, tmp_path / "m", "--target", "y", "--drop", "town", "--random-features", "8")
     other = tmp_path / "m.csv"

@@ -23,11 +23,12 @@ def test_the_last_rows_are_held_back(rows: np.ndarray) -> None:
     assert (len(given.y), len(given.new_y), given.measure) == (800, 50, "accuracy")
 
 
-def test_a_linear_relation_is_no_victory(rows: np.ndarray) -> None:
+def test_a_linear_relation_is_no_victory_over_lines(rows: np.ndarray) -> None:
     y = rows @ [1.0, 2.0, 0.0, 0.0, 0.0] + 0.1 * RandomState(1).normal(size=800)
     found = compare(rows, y, n_components=1)
-    assert not found.verdict.startswith("Yes")
+    # One component of PLS is not quite the regression, so ours may be better by a hair.
     assert found.rival.name == "PLS"
+    assert found.entries[0].score.value - found.rival.score.value < 0.02
     assert "below the" in found.verdict or "beside the" in found.verdict
 
 

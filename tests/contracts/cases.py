@@ -39,17 +39,18 @@ PILOT_ROWS = 12
 
 
 class Case(NamedTuple):
-    """One solver on one kind of target; and the highest rung of the ladder of input maps."""
+    """One solver on one kind of target; the highest rung of input maps, and how they are drawn."""
 
     solver: str
     task: str
     rung: str = "drawn"
     objective: str = "covariance"
+    sampling: str = "plain"
 
     @property
     def settings(self) -> dict[str, Any]:
         """Parameters that a case stands for."""
-        solver = {"solver": SOLVERS[self.solver]}
+        solver = {"solver": SOLVERS[self.solver], "sampling": self.sampling}
         if self.rung == "drawn":
             return solver
         learned = {"frequencies": self.rung, "pilot_rows": PILOT_ROWS}
@@ -75,6 +76,14 @@ CLIMBING = (
     Case("exact", "two-output", "trained", "whitened"),
     Case("exact", "multiclass", "trained", "whitened"),
     Case("adam", "scalar", "trained", "covariance"),
+    Case("exact", "multiclass", "scaled", "whitened", "structured"),
+)
+#: The map of many inputs: with classes and with numbers, and with solvers that follow.
+STRUCTURED = (
+    Case("exact", "multiclass", sampling="structured"),
+    Case("exact", "two-output", sampling="structured"),
+    Case("cached-7", "scalar", sampling="structured"),
+    Case("adam", "scalar", sampling="structured"),
 )
 
 
@@ -84,12 +93,13 @@ def cases(
     *,
     climbing: bool = False,
 ) -> pytest.MarkDecorator:
-    """Parametrise ``case`` over the solvers and the targets each of them serves.
+    """Parametrise ``case`` over the solvers and the targets each of them serves, and over maps.
 
     With ``climbing``, over every rung of the ladder of input maps too.
     """
     found = [Case(solver, task) for solver in solvers for task in tasks if _serves(solver, task)]
     more = [case for case in CLIMBING if climbing and case.task in tasks]
+    more += [case for case in STRUCTURED if case.solver in solvers and case.task in tasks]
     ids = [f"{case.solver}-{case.task}" for case in found] + ["-".join(case) for case in more]
     return pytest.mark.parametrize("case", [*found, *more], ids=ids)
 

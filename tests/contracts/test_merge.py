@@ -85,7 +85,7 @@ def test_merging_renews_what_a_cache_holds(
     stream = data.draw(streams(case.task))
     bounds = [0, data.draw(st.integers(1, stream.n - 1)), stream.n]
     first, second = shards(case, stream, bounds, mode=mode)
-    whole = learn(make(Case("exact", case.task), stream, mode), stream)
+    whole = learn(make(case._replace(solver="exact"), stream, mode), stream)
     assert_same_answers(first.merge(second), whole, stream)
 
 

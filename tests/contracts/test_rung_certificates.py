@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from okspca import OKSPCA
-from okspca.features import FourierMap
+from okspca.features import CosineMap
 from okspca.numerics.arrays import Floats
 from tests.contracts.cases import CLIMBING, Case, Stream, learn, make
 from tests.reference import ladder as plain
@@ -35,11 +35,15 @@ def target_features(model: OKSPCA, stream: Stream) -> Floats:
 
 def plain_target(model: OKSPCA, case: Case, stream: Stream) -> tuple[Floats, Floats]:
     """The matrix whose leading left subspace is wanted, and what makes its rows of features."""
-    assert isinstance(model.input_map_, FourierMap)
-    Phi = plain.features(stream.X, model.input_map_.weights, model.input_map_.phases)
+    assert isinstance(model.input_map_, CosineMap)
+    Phi = plain.features(
+        stream.X, model.input_map_.frequencies(slice(None)), model.input_map_.phases
+    )
     Psi = target_features(model, stream)
     S, C, _ = weighted_moments(Phi, Psi, stream.weights)
-    root = symmetric_root(S, RIDGE) if case.objective == "whitened" else np.eye(len(S))
+    if case.objective != "whitened":
+        return C, np.eye(len(S))
+    root = symmetric_root(S, RIDGE, float(stream.weights.sum()))
     return root @ C, root
 
 

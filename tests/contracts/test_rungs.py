@@ -15,7 +15,7 @@ import pytest
 
 from okspca import OKSPCA, MergeError
 from okspca.estimators.map_search import ENDING, MapSearch
-from okspca.features import FourierMap
+from okspca.features import CosineMap
 from okspca.pipeline import Pipeline
 from tests.contracts.cases import (
     CLIMBING,
@@ -268,7 +268,7 @@ def test_in_the_end_it_is_a_model_that_had_the_map_from_the_start(
     model = learn(make(case, stream, **options), stream, [5, 10], weights=stream.weights)
     fixed = {**options, "input_map": model.input_map_, "frequencies": "drawn"}
     plain = learn(make(case, stream, **fixed), stream, weights=stream.weights)
-    assert isinstance(model.input_map_, FourierMap)
+    assert isinstance(model.input_map_, CosineMap)
     assert_same_moment(model, plain)
     np.testing.assert_allclose(
         model.transform(stream.X), plain.transform(stream.X), rtol=1e-7, atol=1e-9

@@ -171,5 +171,6 @@ def test_whitened_models_are_saved_whole(case: Case, data: st.DataObject) -> Non
     for one in (model, twin):
         learn(one, stream, rows=slice(place, None))
         learn_singly(one, stream, rows=slice(3))
-    assert state_of(twin) == state_of(model)
+    # Not all they hold: units are noted when rows are folded, and when a file is read.
+    assert model_bytes(twin) == model_bytes(model)
     assert answers(twin) == answers(model)

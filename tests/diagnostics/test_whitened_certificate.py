@@ -15,6 +15,7 @@ from okspca.diagnostics.certificate import UNPROVEN
 from okspca.diagnostics.whitened_certificate import whitened_bounds
 from okspca.features import IdentityMap
 from okspca.moments import WhitenedMoment
+from okspca.moments.pencil import Pencil
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import by_svd
 from okspca.numerics.subspace import principal_angles
@@ -30,6 +31,7 @@ def prescribed(variances: Floats, squares: Floats, ridge: float, seed: int = 0) 
     """A moment whose S has these eigenvalues, and whose whitened matrix these squared values."""
     random, n = RandomState(seed), len(variances)
     moment = WhitenedMoment(n, len(squares), ridge=ridge)
+    moment.is_steady = False  # so that the ridge is in units of the variances below
     axes, left = orthonormal(random, n, n), orthonormal(random, n, len(squares))
     root = np.sqrt(variances + ridge * variances.mean())
     T = (left * np.sqrt(squares)) @ orthonormal(random, len(squares), len(squares)).T
@@ -136,7 +138,7 @@ def test_sums_of_squares_that_are_none(left: float, is_proven: bool) -> None:
 def test_where_nothing_is_proven_it_says_so() -> None:
     moment = prescribed(np.ones(D), np.array([1.0, 0.5]), 1e-6)
     scaled = moment.scaled()
-    assert scaled.pencil is not None
+    assert isinstance(scaled.pencil, Pencil)
     unknown = scaled._replace(pencil=scaled.pencil._replace(bounds=None))
     leading = by_svd(scaled.Ct)
     rho, gap, distance, angle, _ = whitened_bounds(leading.rows[:1], leading.sigma**2, unknown)

@@ -32,7 +32,7 @@ def stored_numbers(moment: WhitenedMoment) -> Stored:
         moment.covariance.sums,
         moment.arrays.sums,
         moment.weight,
-        moment.ridge_in_use,
+        moment.shift(moment.variances()),
         np.ones(D) if units.left is None else units.left.divisor,
         np.ones(width) if units.right is None else units.right.divisor[:width],
         moment.arrays.right_mean,
@@ -70,6 +70,7 @@ def prescribed(random: RandomState, D: int | None) -> Case:
     D, k = size(random, D), int(random.choice([1, 1, 2, 3, 8]))
     width = k + int(random.randint(1, 5))
     moment = WhitenedMoment(D, width, ridge=float(random.choice(RIDGES)))
+    moment.is_steady = False  # so that the ridge is in units of the variances below
     spread, axes, rank = variances(random, D), orthonormal(random, D, D), min(D, width)
     left, right = orthonormal(random, D, rank), orthonormal(random, width, rank)
     T = (left * np.sqrt(squared_spectrum(random, k, width)[:rank])) @ right.T

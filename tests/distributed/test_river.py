@@ -10,9 +10,13 @@ from okspca import OKSPCA, DataError
 from okspca.standardize import NoStandardizer
 
 pytest.importorskip("river", reason="needs okspca[river]")
-from river import checks, compose, linear_model, metrics, preprocessing
+from river import checks, compose, datasets, evaluate, linear_model, metrics, preprocessing
 
-from okspca.distributed.river import RiverOKSPCA
+from okspca.distributed.river import (
+    RiverOKSPCA,
+    RiverOKSPCAClassifier,
+    RiverOKSPCARegressor,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::okspca.RankWarning")
 CHECKS = list(checks.yield_checks(RiverOKSPCA()))
@@ -96,3 +100,64 @@ def test_it_helps_a_linear_model_in_a_pipeline() -> None:
         steps.learn_one(x, value)
         mean += value
     assert error.get() < 0.9 * constant.get()
+
+
+HEADS = (RiverOKSPCAClassifier(n_random_features=16), RiverOKSPCARegressor(n_random_features=16))
+HEAD_CHECKS = [(head, check) for head in HEADS for check in checks.yield_checks(head)]
+
+
+@pytest.mark.parametrize("number", range(len(HEAD_CHECKS)))
+def test_rivers_own_checks_of_the_heads(number: int) -> None:
+    head, check = HEAD_CHECKS[number]
+    check(head.clone())
+
+
+@pytest.mark.parametrize("head", HEADS, ids=["classifier", "regressor"])
+def test_heads_predict_what_heads_of_okspca_predict(head: Any) -> None:
+    X, y = stream()
+    target = np.where(y > 0.5, "high", "low") if head is HEADS[0] else y
+    one, many = head.clone({"seed": 1}), head.clone({"seed": 1})
+    frame = pd.DataFrame(X, columns=list("abc"))
+    assert one.predict_one({"a": 1.0}) == (None if head is HEADS[0] else 0.0)
+    for row, value in zip(frame.to_dict("records"), target.tolist(), strict=True):
+        one.learn_one(row, value)
+    many.learn_many(frame, pd.Series(target))
+    records = [*frame[:20].to_dict("records"), {"a": 0.3}, {"d": 1.0}, {}]
+    rows = one.features.transform(one.features.rows(records))
+    predicted = [one.predict_one(x) for x in records]
+    np.testing.assert_array_equal(predicted, one.model.predict(rows))
+    if head is HEADS[0]:
+        assert many.predict_many(frame).tolist() == [many.predict_one(x) for x in
+                                                     frame.to_dict("records")]  # fmt: skip
+        p = pd.DataFrame([one.predict_proba_one(x) for x in records])
+        assert p.columns.tolist() == one.model.classes_.tolist()
+        np.testing.assert_array_equal(p, one.model.predict_proba(rows))
+        np.testing.assert_array_equal(many.predict_proba_many(frame)[:20],
+                                      many.model.predict_proba(many._rows(frame))[:20])  # fmt: skip
+        assert one.predict_proba_one({"a": 0.3}) == dict(p.iloc[20])
+    else:
+        np.testing.assert_allclose(many.predict_many(frame)[:20], predicted[:20], rtol=1e-6)
+
+
+def test_reading_heads_learns_nothing_and_new_features_are_learned() -> None:
+    model = RiverOKSPCAClassifier(n_random_features=16, seed=0)
+    for row in range(40):
+        model.learn_one({"a": float(row % 7), "b": float(row % 3)}, row % 2 == 0)
+    assert model.model is not None
+    before = model.model.to_bytes()
+    model.predict_one({"a": 1.0, "new": 3.0})
+    model.predict_proba_one({})
+    assert model.model.to_bytes() == before
+    old = model.predict_proba_one({"a": 1.0, "new": 3.0})
+    assert old == model.predict_proba_one({"a": 1.0})
+    for row in range(40):
+        model.learn_one({"a": float(row % 7), "new": 5.0 * (row % 2)}, row % 2 == 0)
+    found = [model.predict_proba_one({"a": 1.0, "new": v})[True] for v in (0.0, 5.0)]
+    assert found[0] > 0.7 > 0.3 > found[1]
+
+
+def test_progressive_validation_runs_and_beats_doing_nothing() -> None:
+    scored = evaluate.progressive_val_score(
+        datasets.Phishing().take(400), RiverOKSPCAClassifier(32, seed=0), metrics.Accuracy()
+    )
+    assert scored.get() > 0.75

@@ -185,7 +185,8 @@ def test_scores_of_pooled_models_add_up_by_class() -> None:
     """The second model met the classes in another order, and one that the first lacks."""
     X, y = make_blobs(1200, 4, centers=3, cluster_std=2.0, random_state=5)
     names = np.array(["a", "b", "c"])
-    parts = [np.flatnonzero(y < 2)[:400], np.flatnonzero(y > 0)[400:800]]
+    # As many rows as leave none unscored, as rows after the last multiple of 128 are.
+    parts = [np.flatnonzero(y < 2)[:384], np.flatnonzero(y > 0)[400:784]]
     shared: dict[str, Any] = {**SMALL, "standardize": None}
     first = OKSPCAClassifier(**shared).partial_fit(X[parts[0]], names[y[parts[0]]])
     second = OKSPCAClassifier(**shared).partial_fit(X[parts[1]], names[y[parts[1]]])
@@ -212,3 +213,13 @@ def test_memory_does_not_grow_with_the_stream() -> None:
         calibration = calibration_of(model.partial_fit(X, y))
         sizes.append((calibration.scores.nbytes, calibration.frozen.weights.nbytes))
     assert sizes == [sizes[0]] * 3
+
+
+@pytest.mark.parametrize("distance", [0.0, 1e-9, 1.0, 1e6])
+def test_classes_that_do_not_vary_yet_have_probabilities(distance: float) -> None:
+    """One row of each class: nothing varies within them."""
+    X = np.array([[0.0, 1.0], [distance, 1.0]])
+    model = OKSPCAClassifier(n_random_features=16, frequencies="drawn", random_state=0)
+    p = model.fit(X, ["a", "b"]).predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert p[0, 0] >= p[1, 0] - 1e-12

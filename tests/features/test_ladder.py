@@ -8,7 +8,7 @@ from numpy.random import RandomState
 
 from okspca.features import FourierMap, ladder
 from okspca.features.ladder import RUNGS, Place, climbed
-from okspca.features.trials import Pilot, tried
+from okspca.features.trials import Pilot, Trial, tried
 from okspca.numerics.arrays import Floats
 
 
@@ -94,6 +94,21 @@ def test_a_second_climb_keeps_a_map_that_nothing_beats(monkeypatch: pytest.Monke
     second = climbed(base, first, pilot, "trained")
     assert second.feature_map is first.feature_map
     assert second.rung == first.rung
+
+
+def test_a_later_climb_tries_no_map_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    Z, met = normal(1200, 12), []
+    few, all_rows = (pilot_of(part, np.sin(2.0 * part[:, 0]) * part[:, 1]) for part in (Z[:900], Z))
+
+    def noted(feature_map: FourierMap, *others: Any) -> Trial:
+        met.append(feature_map)
+        return tried(feature_map, *others)
+
+    base, first = climb(few, "scaled")
+    assert first.rung == "scaled"
+    monkeypatch.setattr(ladder, "tried", noted)
+    climbed(base, first, all_rows, "scaled")
+    assert not any(a.equals(b) for i, a in enumerate(met) for b in met[:i])
 
 
 def test_the_same_rows_give_the_same_bits() -> None:

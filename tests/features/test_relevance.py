@@ -7,13 +7,12 @@ import pytest
 from numpy.random import RandomState
 
 from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
-from okspca.features import FourierMap, ladder
+from okspca.features import FourierMap
 from okspca.features.relevance import (
     gradient_outer_product,
     input_root,
     input_scales,
     relevance,
-    rescaled,
 )
 from okspca.numerics.arrays import Floats
 
@@ -104,7 +103,7 @@ def test_the_root_is_the_identity_where_nothing_is_known() -> None:
 def test_a_map_takes_inputs_times_the_root() -> None:
     phi = FourierMap.sample(3, 10, bandwidth=1.0, seed=0)
     Z, R = RandomState(0).normal(size=(7, 3)), input_root(np.diag([3.0, 2.0, 1.0]) + 0.5)
-    np.testing.assert_allclose(rescaled(phi, R).transform(Z), phi.transform(Z @ R), atol=1e-12)
+    np.testing.assert_allclose(phi.rescaled(R).transform(Z), phi.transform(Z @ R), atol=1e-12)
 
 
 @pytest.mark.parametrize(("kind", "labels"), [(OKSPCARegressor, False), (OKSPCAClassifier, True)])
@@ -127,13 +126,13 @@ def test_it_finds_an_oblique_direction_and_predicts_better(kind: Any, labels: bo
 
 def test_no_direction_is_lost_in_any_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither by the map that a search starts from, nor by those it tries."""
-    mixtures, plain = [], rescaled
+    mixtures, plain = [], FourierMap.rescaled
 
     def noted(base: FourierMap, scales: Floats) -> FourierMap:
         mixtures.extend([scales] if scales.ndim == 2 else [])
         return plain(base, scales)
 
-    monkeypatch.setattr(ladder, "rescaled", noted)
+    monkeypatch.setattr(FourierMap, "rescaled", noted)
     OKSPCA(1, n_random_features=16, frequencies="mixed", random_state=0).fit(*oblique(520, 0))
     assert min(np.linalg.eigvalsh(R).min() for R in mixtures) > 0.0
     assert len(mixtures) > 3

@@ -83,10 +83,10 @@ def test_the_blend_is_led_by_the_opinion_that_was_right() -> None:
         for p, q in ((right, wrong), (wrong, right))
     )
     assert believed.losses.argmin() == len(BLENDS) - 1
-    assert np.exp(believed.blended(right, wrong, 1.0))[0, 0] > 0.85
-    assert np.exp(doubted.blended(wrong, right, 1.0))[0, 0] > 0.85
-    same = SecondOpinion.none(2).blended(right, wrong, 1.0)
-    assert 0.4 < np.exp(same)[0, 0] < 0.55
+    assert believed.weight(1.0) > 0.95
+    assert doubted.weight(1.0) < 0.05
+    # Before rows tell, the first counts more.
+    assert 0.0 < SecondOpinion.none(2).weight(1.0) < 0.3
 
 
 def test_other_classes_mean_a_new_beginning() -> None:
@@ -118,11 +118,11 @@ def test_scores_by_other_discriminants_follow_from_the_covariance() -> None:
     linear = [found.linear_scores(mean) for found in (one, other)]
     s, t = (found.scores(found.of(Phi)) for found in (one, other))
     np.testing.assert_allclose(linear[0].at_mean, s.mean(axis=0), atol=1e-12)
-    translation = linear[1].told_by(linear[0], S)
+    translation = linear[1].told_by(linear[0], lambda W: S @ W)
     # The best linear prediction, by least squares: two of three scores are independent.
     best = np.linalg.lstsq(np.c_[s, np.ones(500)], t, rcond=None)[0]
     np.testing.assert_allclose(translation.of(s), np.c_[s, np.ones(500)] @ best, atol=1e-9)
-    same = LinearScores(*linear[0]).told_by(linear[0], S)
+    same = LinearScores(*linear[0]).told_by(linear[0], lambda W: S @ W)
     np.testing.assert_allclose(same.of(s), s, atol=1e-9)
 
 

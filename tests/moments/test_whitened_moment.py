@@ -18,7 +18,7 @@ from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.arrays import Floats, copied
 from okspca.numerics.subspace import principal_angles
 from tests.contracts.cases import contract
-from tests.reference.whitening import weighted_moments, whitened
+from tests.reference.whitening import ridge_added, weighted_moments, whitened
 
 seeds = st.integers(0, 10_000)
 
@@ -99,7 +99,7 @@ def test_all_directions_together_predict_as_ridge_regression(ridge: float) -> No
     model = linear(3, X, Y, objective="whitened", ridge=ridge)
     S, C, _ = weighted_moments(X, Y, np.ones(len(X)))
     W = model.components_.T
-    penalty = ridge * np.trace(S) / len(S) * len(X)
+    penalty = ridge_added(S, ridge, len(X)) * len(X)
     theirs = Ridge(alpha=penalty).fit(X, Y).coef_.T
     np.testing.assert_allclose(W @ (W.T @ C), theirs, rtol=1e-7, atol=1e-9)
 

@@ -8,7 +8,14 @@ from flint import arb, arb_mat, ctx
 from numpy.random import RandomState
 
 from okspca.numerics.arrays import Floats
-from okspca.numerics.whitening import factor_bounds, factored, unwhitened, whitened_rows
+from okspca.numerics.whitening import (
+    factor_bounds,
+    factored,
+    reduced_coefficients,
+    reduced_path,
+    unwhitened,
+    whitened_rows,
+)
 
 DIGITS = 50
 
@@ -79,3 +86,11 @@ def test_bounds_do_not_depend_on_units(scale: float) -> None:
     assert scaled is not None
     np.testing.assert_allclose(scaled.smallest / scale, bounds.smallest, rtol=1e-9)
     np.testing.assert_allclose(scaled.distortion, bounds.distortion, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [1, 3, 7])
+def test_many_ridges_at_once_give_the_bits_of_each_by_itself(rank: int) -> None:
+    S, Ct = covariance(4, 6.0), RandomState(5).normal(size=(5, 16))
+    ridges = [1e-6, 1e-3, 0.1, 10.0]
+    for ridge, B in zip(ridges, reduced_path(S, Ct, ridges, rank), strict=True):
+        assert np.array_equal(B, reduced_coefficients(S, Ct, ridge, rank))

@@ -65,7 +65,7 @@ def test_every_field_is_where_the_kernels_look_for_it(y: Any) -> None:
 def test_after_a_new_direction_the_table_holds_the_wider_moment() -> None:
     state, fast_row = opened(Y)
     width = state.moment.width
-    assert fast_row.learn(X[0], 60.0)
+    assert fast_row.learn(X[0], 60.0, {})
     assert state.moment.width == width + 1
     for name, array in state.moment.arrays._asdict().items():
         assert same_place(getattr(moment_at(fast_row._table), name), array)

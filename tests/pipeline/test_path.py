@@ -10,8 +10,8 @@ from numpy.random import RandomState
 
 from okspca import OKSPCA
 from okspca.features import IdentityMap
-from okspca.pipeline import Pipeline, learning, path
-from okspca.pipeline.answers import request
+from okspca.pipeline import Pipeline, chunks, learning, path
+from okspca.pipeline.answers import report
 from okspca.pipeline.state import PipelineState
 from tests.contracts.fingerprint import fingerprint
 
@@ -64,7 +64,7 @@ def test_a_block_that_fails_on_the_way_has_not_happened(
 
     with monkeypatch.context() as patch:
         patch.setattr(path, "learn", fails_later)
-        patch.setattr(path, "CHUNK_ROWS", 50)
+        patch.setattr(chunks, "CHUNK_ROWS", 50)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X[101:], y[101:])
     assert pipeline.state is state
@@ -108,9 +108,9 @@ def test_waiting_rows_are_folded_once_for_all_questions(monkeypatch: pytest.Monk
     monkeypatch.setattr(path, "settled", counted)
     assert pipeline.state.waiting
     for _ in range(3):
-        pipeline.read(request)
+        pipeline.read(report)
     model.learn_one(X[200], y[200].item())
-    pipeline.read(request)
+    pipeline.read(report)
     assert folds == [101, 102]
 
 

@@ -14,15 +14,15 @@ class Stored(NamedTuple):
     """The stored numbers that define the objective, each of them exact.
 
     ``squares``: sums of squares of the D input features, of which the upper triangle counts;
-    ``sums``: their products with the w target features (w x D); ``weight``; the ``ridge`` in units
-    of the mean variance; what input and target features are divided by (``left``, ``right``); and
-    the ``shares`` of classes, whose columns are divided by that ``power`` of them.
+    ``sums``: their products with the w target features (w x D); ``weight``; the ``shift``, what
+    the ridge adds to the variances; what input and target features are divided by (``left``,
+    ``right``); and the ``shares`` of classes, whose columns are divided by that ``power`` of them.
     """
 
     squares: Floats
     sums: Floats
     weight: float
-    ridge: float
+    shift: float
     left: Floats
     right: Floats
     shares: Floats
@@ -61,9 +61,8 @@ def _problem(stored: Stored) -> tuple[Any, Any]:
     ]
     S = [[arb(float(stored.squares[min(i, j), max(i, j)])) for j in range(D)] for i in range(D)]
     N = arb_mat([[S[i][j] / left[i] / left[j] / weight for j in range(D)] for i in range(D)])
-    mean = sum((N[i, i] for i in range(D)), arb(0)) / D
     for i in range(D):
-        N[i, i] = N[i, i] + arb(stored.ridge) * mean
+        N[i, i] = N[i, i] + arb(stored.shift)
     C = [
         [arb(float(stored.sums[j, i])) * factors[j] / left[i] / weight for j in range(w)]
         for i in range(D)
@@ -145,9 +144,10 @@ def _weight(share: float, power: float) -> Any:
 def _condition(stored: Stored) -> float:
     """Condition number of N, to a few digits."""
     upper = np.triu(stored.squares / stored.left / stored.left[:, np.newaxis] / stored.weight)
-    upper /= np.abs(upper).max()
+    unit = np.abs(upper).max()
+    upper /= unit
     N = upper + np.triu(upper, 1).T
-    values = np.linalg.eigvalsh(N + stored.ridge * np.trace(N) / len(N) * np.eye(len(N)))
+    values = np.linalg.eigvalsh(N + stored.shift / unit * np.eye(len(N)))
     return float(values[-1] / max(values[0], 1e-300))
 
 

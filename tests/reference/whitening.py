@@ -15,10 +15,20 @@ def weighted_moments(Phi: Floats, Psi: Floats, weights: Floats) -> tuple[Floats,
     return (left * share[:, None]).T @ left, (left * share[:, None]).T @ right, share @ Psi
 
 
-def symmetric_root(S: Floats, ridge: float) -> Floats:
+def ridge_added(S: Floats, ridge: float, weight: float) -> float:
+    """What a ridge adds to the variances: in the sums, so many of the nearest fourth root of two.
+
+    ``weight`` is that of all rows together.
+    """
+    sums = weight * np.trace(S) / len(S)
+    grid = 2.0 ** (np.arange(-4000, 4001) / 4.0)
+    return float(ridge * grid[np.argmin(np.abs(np.log(grid) - np.log(sums)))] / weight)
+
+
+def symmetric_root(S: Floats, ridge: float, weight: float) -> Floats:
     """Inverse symmetric root of the covariance with a ridge relative to the mean variance."""
     values, vectors = np.linalg.eigh(S)
-    shifted = values + ridge * np.trace(S) / len(S)
+    shifted = values + ridge_added(S, ridge, weight)
     return np.asarray((vectors / np.sqrt(shifted)) @ vectors.T)
 
 
@@ -27,7 +37,7 @@ def whitened(
 ) -> tuple[Floats, Floats, Any]:
     """Feature weights W = (S + l I)^-1/2 U, singular values, and the whitened matrix."""
     S, C, means = weighted_moments(Phi, Psi, weights)
-    root = symmetric_root(S, ridge)
+    root = symmetric_root(S, ridge, float(weights.sum()))
     shown = root @ C / means**power if power else root @ C
     U, sigma, _ = np.linalg.svd(shown, full_matrices=False)
     return root @ U, sigma, shown

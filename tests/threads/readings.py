@@ -34,6 +34,10 @@ READINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {
         for name in ("transform", "predict", "predict_proba", "decision_function")
     },
     **{
+        name: (name, methodcaller(name, PROBE[0]))
+        for name in ("transform_one", "predict_one", "predict_proba_one")
+    },
+    **{
         name: (name, methodcaller(name))
         for name in (
             *("basis", "diagnose", "estimate_stability", "error_lines", "solver_health"),

@@ -19,13 +19,20 @@ FLAGS = {
 }
 #: Parameters for which "auto" asks for nothing in particular.
 RESOLVED = ("objective", "frequencies", "target_features", "task")
+#: Parameters on which no result depends.
+FREE = ("n_threads",)
 
 
 def check_settings(out: Path, model: OKSPCA, given: dict[str, Any]) -> None:
-    """Raise for an option that is not what the model in a file was made with."""
+    """Raise for an option that is not what the model in a file was made with.
+
+    Those on which no result depends are taken over.
+    """
     stored = settings_of(model)
     for name, value in given.items():
-        if value != stored[name] and not (value == AUTO and name in RESOLVED):
+        if name in FREE:
+            setattr(model, name, value)
+        elif value != stored[name] and not (value == AUTO and name in RESOLVED):
             had = " ".join(words_of(name, stored[name]))
             if stored[name] is None and OPTIONS[name].default is None:
                 had = f"no {OPTIONS[name].flag}"

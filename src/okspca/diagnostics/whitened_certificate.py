@@ -25,22 +25,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okspca.diagnostics.certificate import UNPROVEN, Bounds, bounds_within, noise_of
+from okspca.diagnostics.certificate import UNPROVEN, Bounds, bounds_within
+from okspca.diagnostics.whitened_bounds import MOST_TURN, Errors, inspected, proven, turn_of
 from okspca.moments import ScaledMoment
-from okspca.moments.pencil import Residual
+from okspca.moments.pencil import FINE, Residual
 from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats
 from okspca.numerics.leading import by_svd
 from okspca.numerics.matrix import product
 from okspca.numerics.orthonormal import signed_qr
-from okspca.numerics.products import gram, row_products
-from okspca.numerics.sums import distance, square
-from okspca.numerics.whitening import FactorBounds
 
-#: A proven distance of projectors that is not worth more work: below a millionth of a degree.
-FINE = 2e-8
-#: Where turning columns into weights may cost more than this, nothing is proven.
-MOST_TURN = 1e-2
 #: A correction beyond this is no small one; then the columns are left as they are.
 LARGEST_CORRECTION = 1e-2
 NOTHING: Bounds = (0.0, UNPROVEN, UNPROVEN, UNPROVEN, 0.0)
@@ -59,24 +53,24 @@ class Inspection(NamedTuple):
         Squared norm of the rounded matrix.
     allowances : tuple of float
         As for :func:`okspca.diagnostics.certificate.bounds_within`.
-    factor : FactorBounds
-        What is proven about the coordinates.
+    errors : Errors
+        What the coordinates and the matrix may be off by.
     """
 
     small: Floats
     residual: float
     total: float
     allowances: tuple[float, float, float]
-    factor: FactorBounds
+    errors: Errors
 
     def bounds(self, residual: float, ritz: Floats) -> Bounds:
         """Bounds that a residual proves."""
         found = bounds_within(self.small.copy(), residual, ritz, self.total, self.allowances)
         return (*found, residual / self.total)
 
-    def is_settled(self, found: Bounds) -> bool:
+    def is_settled(self, found: Bounds, enough: float) -> bool:
         """Whether higher precision would not help, or not matter."""
-        return found[1] == UNPROVEN or found[2] <= FINE + 2.0 * self.allowances[2]
+        return found[1] == UNPROVEN or found[2] <= enough + 2.0 * self.allowances[2]
 
 
 def whitened_bounds(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> Bounds:
@@ -87,11 +81,7 @@ def whitened_bounds(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> Bounds:
     seen = _inspect(rows, ritz, scaled)
     if seen is None:
         return NOTHING
-    found = seen.bounds(seen.residual, ritz)
-    if seen.is_settled(found):
-        return found
-    residual = _residual(rows, scaled, seen)
-    return _closer(found, seen.bounds(_proven(rows, residual, scaled, seen), ritz))
+    return _settled(rows, ritz, scaled, seen)[0]
 
 
 def refined(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> tuple[Floats, Bounds]:
@@ -99,12 +89,8 @@ def refined(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> tuple[Floats, B
     seen = _inspect(rows, ritz, scaled)
     if seen is None:
         return rows, NOTHING
-    found = seen.bounds(seen.residual, ritz)
-    if seen.is_settled(found):
-        return rows, found
-    residual = _residual(rows, scaled, seen)
-    found = _closer(found, seen.bounds(_proven(rows, residual, scaled, seen), ritz))
-    if seen.is_settled(found):
+    found, residual = _settled(rows, ritz, scaled, seen)
+    if residual is None:
         return rows, found
     step = _newton_step(rows, seen.small.diagonal(), residual.columns, scaled)
     # Written so that a step with NaN is refused.
@@ -116,6 +102,20 @@ def refined(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> tuple[Floats, B
     return (moved, again) if again is _closer(found, again) else (rows, found)
 
 
+def _settled(
+    rows: Floats, ritz: Floats, scaled: ScaledMoment, seen: Inspection
+) -> tuple[Bounds, Residual | None]:
+    """Bounds, with residuals from the stored numbers; the last one, where that is not enough."""
+    assert scaled.pencil is not None
+    found, residual, wanted = seen.bounds(seen.residual, ritz), None, FINE
+    for way, enough in scaled.pencil.ways:
+        if seen.is_settled(found, wanted):
+            return found, None
+        residual, wanted = way(rows.T, seen.small, scaled.scale), enough
+        found = _closer(found, seen.bounds(_proven(rows, residual, seen), ritz))
+    return found, None if seen.is_settled(found, wanted) else residual
+
+
 def _closer(one: Bounds, other: Bounds) -> Bounds:
     """The bounds that prove the smaller distance."""
     return other if other[2] != UNPROVEN and other[2] < one[2] else one
@@ -124,42 +124,20 @@ def _closer(one: Bounds, other: Bounds) -> Bounds:
 def _inspect(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> Inspection | None:
     """Look at columns in the rounded coordinates; None where nothing is proven about those."""
     factor = None if scaled.pencil is None else scaled.pencil.bounds
-    q, D = rows.shape
-    if factor is None or not (scaled.dropped < math.inf and _turn(factor, q) <= MOST_TURN):
+    if factor is None or not scaled.dropped < math.inf:
         return None
-    projected = row_products(rows, scaled.Ct)
-    small, total = gram(projected), square(scaled.Ct)
-    residual = distance(product(projected, scaled.Ct), product(small, rows))
-    shift = 2.0 * math.sqrt(2.0) * _turn(factor, q)
-    error = scaled.dropped + factor.slack * math.sqrt(total)
-    noise = noise_of(D + len(scaled.Ct) + ritz.size, (total, error)) + 2.0 * shift * total
-    e = factor.distortion
-    residual = (residual + noise + e * norm(small)) / (1.0 - e)
-    return Inspection(small, residual, total, (noise, e / (1.0 - e), shift), factor)
+    errors = Errors(factor.distortion, factor.slack, factor.drift, scaled.dropped)
+    if not turn_of(errors, len(rows)) <= MOST_TURN:
+        return None
+    Ct = np.ascontiguousarray(scaled.Ct)
+    return Inspection(*inspected(np.ascontiguousarray(rows), Ct, ritz.size, errors), errors)
 
 
-def _turn(factor: FactorBounds, q: int) -> float:
-    """Distance between q columns and the weights they were turned into, in whitened coordinates."""
-    return 1.1 * factor.slack * math.sqrt(q)
-
-
-def _residual(rows: Floats, scaled: ScaledMoment, seen: Inspection) -> Residual:
-    """Residual of columns, from the stored numbers."""
-    assert scaled.pencil is not None
-    return scaled.pencil.residual(rows.T, seen.small, scaled.scale)
-
-
-def _proven(rows: Floats, found: Residual, scaled: ScaledMoment, seen: Inspection) -> float:
+def _proven(rows: Floats, found: Residual, seen: Inspection) -> float:
     """Bound on the residual ``A Y - Y theta``, for the best theta."""
-    along = product(rows, found.columns)
-    across = norm(found.columns - product(rows.T, along))
-    e, turn = seen.factor.distortion, _turn(seen.factor, len(rows))
-    across += seen.factor.slack * norm(found.columns) + (e + turn) * norm(along)
-    across += found.error + found.relative * seen.total
-    dropped = noise_of(0, (seen.total, scaled.dropped))
-    bound = across / (1.0 - e) / (1.0 - turn) + dropped
-    # Nothing is proven by NaN; infinity says so and compares as it should.
-    return bound if math.isfinite(bound) else math.inf
+    columns = np.ascontiguousarray(found.columns.T)
+    lost = found.error, found.relative
+    return proven(np.ascontiguousarray(rows), columns, lost, seen.total, seen.errors)
 
 
 def _newton_step(rows: Floats, theta: Floats, residual: Floats, scaled: ScaledMoment) -> Floats:

@@ -11,6 +11,7 @@ from okspca.estimators import OKSPCA
 from okspca.estimators.missing import check_present, numbers_with_gaps
 from okspca.estimators.preparing import RAISE
 from okspca.numerics.arrays import Floats
+from okspca.numerics.cores import one_core
 
 
 def names_of(frame: Any) -> list[str]:
@@ -98,7 +99,9 @@ def embed(kind: type[OKSPCA], state: bytes, X: Any) -> Floats:
     model.set_output(transform="default")
     if not n_rows(X):
         return np.empty((0, len(embedding_names(model))))
-    return np.asarray(model.transform(X))
+    # Other workers of the machine use its other cores.
+    with one_core():
+        return np.asarray(model.transform(X))
 
 
 def with_embedding(model: OKSPCA, frame: Any, columns: Sequence[str] | None = None) -> Any:

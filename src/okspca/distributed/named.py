@@ -18,7 +18,7 @@ from okspca.errors import DataError
 from okspca.estimators.missing import as_array, missing_entries
 from okspca.features import FourierMap
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
-from okspca.numerics.compiled import compiled
+from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.standardize import RELATIVE, StandardizerArrays, VarianceRule
 from okspca.standardize.causal import learn_row
 from okspca.standardize.variance import divisors
@@ -103,11 +103,11 @@ class NamedFeatures:
 
     def transform(self, rows: Floats) -> Floats:
         """Standardise rows with the present state; learn nothing."""
-        return _scanned(rows, *self.statistics(), RELATIVE, False)
+        return _SCANNED.code(rows, self.mean, self.variance, self.counts, RELATIVE, False)
 
     def scan(self, rows: Floats) -> Floats:
         """Standardise each row with the rows before it, then learn it."""
-        return _scanned(rows, self.mean, self.variance, self.counts, RELATIVE, True)
+        return _SCANNED.code(rows, self.mean, self.variance, self.counts, RELATIVE, True)
 
     def _absent(self, n: int) -> Floats:
         """Rows without any feature."""
@@ -164,3 +164,6 @@ def _scanned(
             if learns:
                 learn_row(state, rows[i, j : j + 1], 1.0, 1.0)
     return Z
+
+
+_SCANNED: BoundKernel[Floats] = BoundKernel(_scanned)

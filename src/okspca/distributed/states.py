@@ -25,6 +25,7 @@ from okspca.estimators.presets import AUTO, NEVER, asked_from, asked_of, frequen
 from okspca.features import OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.features.ladder import DRAWN
+from okspca.numerics.cores import one_core
 from okspca.numerics.sparse import stacked
 from okspca.pipeline import Pipeline
 from okspca.services import Tracker
@@ -156,9 +157,11 @@ def survey_of(model: OKSPCA, blocks: Iterable[Block]) -> bytes:
 def learn(kind: type[OKSPCA], start: bytes, blocks: Iterable[Block]) -> bytes:
     """Pass two over a shard: learn its blocks from a state, such as that of zero rows."""
     model = kind.from_bytes(start)
-    for X, y, *weights in blocks:
-        if n_rows(X):
-            model.partial_fit(X, y, sample_weight=weights[0] if weights else None)
+    # Other workers of the machine use its other cores.
+    with one_core():
+        for X, y, *weights in blocks:
+            if n_rows(X):
+                model.partial_fit(X, y, sample_weight=weights[0] if weights else None)
     return model.to_bytes()
 
 

@@ -1,7 +1,7 @@
 """What an estimator answers: its basis, reports about it, and rows checked for an embedding."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,21 @@ from okspca.estimators.building import n_input_features
 from okspca.estimators.data import check_values, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.missing import numbers_with_gaps
-from okspca.estimators.preparing import RAISE, SKIP, answered, incomplete, preparation_of
+from okspca.estimators.one_row import Question, RowAnswer, checked_row, of_embedding
+from okspca.estimators.parameters import n_threads_of
+from okspca.estimators.preparing import (
+    RAISE,
+    SKIP,
+    Preparation,
+    answered,
+    incomplete,
+    preparation_of,
+)
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.estimators.warning import warn
 from okspca.features import OneHotMap
 from okspca.numerics.arrays import Floats
+from okspca.numerics.crew import threads
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.answers import (
     errors_in_words,
@@ -30,6 +40,7 @@ from okspca.pipeline.answers import (
     request_uncertified,
     stability,
 )
+from okspca.pipeline.asking import asked_ahead
 
 # Models whose zero columns were explained: kept outside of them, since reading changes no state.
 _EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
@@ -108,6 +119,33 @@ class Answering(FittedAttributes):
         preparation = pipeline.read_as_is(lambda state: preparation_of(self, state))
         return rows if preparation is None else preparation.transform(rows)
 
+    def transform_one(self, x: ArrayLike | Mapping[str, Any]) -> Floats:
+        """Embed one row, by one compiled call; learns nothing.
+
+        The result has the bits of ``transform`` of a block of this row.  With Fourier features of
+        dense inputs and every built-in standardiser of such inputs it takes microseconds; other
+        models take longer.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,), or mapping
+            What :meth:`learn_one` takes: numbers, or, where the model learned text columns, a row
+            with text or a mapping by the names of the columns.  A value may be missing as
+            `missing` says; with "skip", the embedding of such a row is NaN.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+            Coordinates, in a new array, whatever container `set_output` has chosen for blocks.
+
+        Raises
+        ------
+        DataError
+            The row is refused; the message names the column.
+        """
+        check_embeds(self.ready())
+        return self._answer_one(x, of_embedding, "transform_one")[1]
+
     def _answer(
         self, X: ArrayLike, question: Callable[[PipelineState], Any], *, labels: bool = False
     ) -> tuple[Any, Floats]:
@@ -119,34 +157,63 @@ class Answering(FittedAttributes):
         pipeline = self.ready()
         rows = self._checked_rows(pipeline, X)
         function, preparation = pipeline.read(
-            lambda state: (question(state), preparation_of(self, state))
+            asked_ahead(lambda state: (question(state), preparation_of(self, state)))
         )
+        return function, self._values(function, preparation, rows, labels=labels)
+
+    def _answer_one(
+        self, x: Any, question: Question, caller: str, *, labels: bool = False
+    ) -> tuple[RowAnswer, Floats]:
+        """Ask one state for a function of one row; return what answers, and the values."""
+        learned = self._known("The pipeline")
+        answer = learned.ready().read(question)
+        values = answer.of_plain(x, learned.columns.n)
+        if values is None:
+            preparation = preparation_of(self, answer)
+            X = checked_row(x, learned.columns, preparation, self.missing, caller)
+            values = self._values(answer.function, preparation, X, labels=labels, name="x")[0]
+        return answer, values
+
+    def _values(
+        self,
+        function: Any,
+        preparation: Preparation | None,
+        rows: Floats,
+        *,
+        labels: bool,
+        name: str = "X",
+    ) -> Floats:
+        """Values of a function for checked rows, which are completed first."""
         if preparation is None:
-            return function, function.of(rows)
+            with threads(n_threads_of(self)):
+                values: Floats = function.of(rows)
+            return values
         lacks = incomplete(rows) if self.missing == SKIP else np.zeros(rows.shape[0], np.bool_)
         if labels and lacks.any():
-            row = int(np.argmax(lacks))
-            message = f"Row {row} of X lacks a value, and no label stands for that; drop the row."
+            where = "x" if name == "x" else f"Row {int(np.argmax(lacks))} of X"
+            message = f"{where} lacks a value, and no label stands for that; drop the row."
             raise DataError(message)
-        return function, answered(
-            lambda some: function.of(preparation.transform(some)), rows, lacks
-        )
+        with threads(n_threads_of(self)):
+            return answered(lambda some: function.of(preparation.transform(some)), rows, lacks)
 
     def _checked_rows(self, pipeline: Pipeline, X: ArrayLike) -> Floats:
         """Check rows that are to be embedded."""
-        gaps = self.missing != RAISE
+        gaps, columns = self.missing != RAISE, self._known("The columns").columns
         preparation = pipeline.read_as_is(lambda state: preparation_of(self, state))
         text = preparation if preparation is not None and preparation.reads_text else None
-        if gaps or text is not None:
+        if text is None and columns.are_plain_in(X):
+            checked: Any = X  # as far as scikit-learn can tell
+        elif gaps or text is not None:
             validated(self, X, reset=False, skip_check_array=True)
             X = numbers_with_gaps(X) if text is None else text.coded(X)[1]
-            checked: Floats = validated(self, X, reset=None, ensure_all_finite=False)
+            checked = validated(self, X, reset=None, ensure_all_finite=False)
         else:
             checks = {"dtype": np.float64, "ensure_all_finite": False, "accept_sparse": "csr"}
             checked = validated(self, X, reset=False, **checks)
-        check_values(checked, "X", self._known("The columns").columns.names, gaps=gaps)
+        check_values(checked, "X", columns.names, gaps=gaps)
         check_sparse_rows(self, pipeline, checked)
-        return checked
+        found: Floats = checked
+        return found
 
 
 def check_learned(pipeline: Pipeline) -> None:

@@ -15,6 +15,7 @@ from okspca.estimators.presets import AUTO, FOURIER, objective_of, target_featur
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
 from okspca.features.chebyshev import DEGREE, LEADING
+from okspca.features.drawing import drawn_map, target_sampling
 from okspca.moments import CrossMoment, Moment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
@@ -134,9 +135,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     model.n_components = n_components_of(model, None if labels is not None else pilot.Y.shape[1])
     # Drawn last: where a rule above has failed, the caller's generator has not moved.
     seeds = seeds_of(model.random_state)
-    input_map = model.input_map or _drawn(
-        model, pilot.X.shape[1], model.n_random_features, bandwidths[0], seeds[0]
-    )
+    input_map = model.input_map or _input_map(model, pilot.X.shape[1], bandwidths[0], seeds[0])
     width = model.n_target_features or input_map.n_features
     target_map = (
         labels
@@ -226,13 +225,32 @@ def _bandwidth(rule: str | float, rows: Floats, weights: Floats, like: Standardi
     return float(rule)
 
 
+def _input_map(model: Any, n_inputs: int, bandwidth: float, seed: int) -> FeatureMap:
+    """Draw the features of the inputs."""
+    return drawn_map(
+        n_inputs,
+        model.n_random_features,
+        bandwidth=bandwidth,
+        kernel=model.kernel,
+        sampling=model.sampling,
+        seed=seed,
+    )
+
+
 def _target_map(
     model: Any, n_outputs: int, n_features: int, bandwidth: float, seed: int
 ) -> FeatureMap:
     """Make the features of a numeric response."""
     kind = target_features_of(model)
     if kind == FOURIER:
-        return _drawn(model, n_outputs, n_features, bandwidth, seed)
+        return FourierMap.sample(
+            n_outputs,
+            n_features,
+            bandwidth=bandwidth,
+            kernel=model.kernel,
+            sampling=target_sampling(model.sampling),
+            seed=seed,
+        )
     if kind == "raw":
         return IdentityMap(n_outputs)
     if kind == "chebyshev":
@@ -240,18 +258,6 @@ def _target_map(
     # So many features that no component lacks a direction of its own.
     degree = max(DEGREE, -(-model.n_components // n_outputs))
     return ChebyshevMap(n_outputs, degree, LEADING)
-
-
-def _drawn(model: Any, n_inputs: int, n_features: int, bandwidth: float, seed: int) -> FourierMap:
-    """Draw a map with the kernel and sampling of the model."""
-    return FourierMap.sample(
-        n_inputs,
-        n_features,
-        bandwidth=bandwidth,
-        kernel=model.kernel,
-        sampling=model.sampling,
-        seed=seed,
-    )
 
 
 def _moment(model: Any, input_map: FeatureMap, target_map: FeatureMap) -> Moment:

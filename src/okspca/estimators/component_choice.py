@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from okspca.features import FourierMap
+from okspca.features import CosineMap
 from okspca.features.component_count import errors_by_number, fewest
 from okspca.features.trials import Pilot, tried
 from okspca.moments import WhitenedMoment
@@ -13,7 +13,7 @@ from okspca.numerics.arrays import Floats
 from okspca.pipeline import PipelineState
 
 
-def n_components_by(blank: PipelineState, feature_map: FourierMap, pilot: Pilot) -> int | None:
+def n_components_by(blank: PipelineState, feature_map: CosineMap, pilot: Pilot) -> int | None:
     """How many components these rows need; None for as many as their classes allow.
 
     Classes that come later then have components too.

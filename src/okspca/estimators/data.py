@@ -16,6 +16,7 @@ from okspca.estimators.missing import (
     as_array,
     check_present,
     column_names,
+    numbers_with_gaps,
 )
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import compiled
@@ -25,6 +26,8 @@ from okspca.numerics.sparse import canonical, fault
 REGRESSION, CLASSIFICATION = "regression", "classification"
 #: So many different whole numbers may be labels; more are taken for quantities where both can be.
 MOST_LABELS = 30
+#: What the labels in a plain array are, by the kind of its dtype.
+KINDS = {"b": "truth values", "i": "numbers", "u": "numbers", "U": "text"}
 
 
 class Labels(NamedTuple):
@@ -143,8 +146,17 @@ def is_numeric(text: str) -> bool:
     return True
 
 
-def check_row(x: Any) -> Floats:
-    """Return the inputs of one observation as numbers."""
+def row_of_numbers(x: Any, caller: str, *, gaps: bool) -> Floats:
+    """Return the inputs of one observation as numbers, NaN where a value may be missing (gaps)."""
+    row: Floats = numbers_with_gaps(x) if gaps else _complete_row(x)
+    if row.ndim != 1:
+        message = f"{caller} takes a one-dimensional x, not one of shape {row.shape}."
+        raise DataError(message)
+    return row
+
+
+def _complete_row(x: Any) -> Floats:
+    """Return them as numbers, none of which may be marked as missing."""
     try:
         row = as_array(x)
         if np.iscomplexobj(row):
@@ -256,6 +268,8 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> Labels:
     if array.dtype.kind == "f":
         check_values(array, name)
     values = array.tolist()
+    if array.dtype.kind in KINDS:
+        return Labels(values, KINDS[array.dtype.kind] if values else "numbers")
     if array.dtype.kind == "O":
         values = [plain(value) for value in values]
     kinds = {_kind(value, row, name) for row, value in enumerate(values)}

@@ -11,10 +11,12 @@ from okspca.estimators.learned import Names, Record
 from okspca.features import FeatureMap, OneHotMap
 from okspca.features.bandwidth import sqrt_dimension
 from okspca.moments import Moment
+from okspca.numerics.addresses import read_only
 from okspca.numerics.arrays import Floats, copied
 from okspca.numerics.matrix import product
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.answers import delivered_columns, embedding_basis
+from okspca.pipeline.asking import answered_once, asked_ahead
 from okspca.standardize import Standardizer
 
 
@@ -36,7 +38,8 @@ class FittedAttributes:
 
     def ready(self) -> Pipeline:
         """Return the pipeline, or say what is missing."""
-        check_is_fitted(self)
+        if self._learned is None:
+            check_is_fitted(self)
         return self._known("The pipeline").ready()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -78,12 +81,12 @@ class FittedAttributes:
     def components_(self) -> Floats:
         """What `transform` multiplies with, one component per row."""
         columns = self._fitted("components_").read(embedding_basis)
-        return np.ascontiguousarray(columns.T)
+        return np.array(columns.T, order="C")
 
     @property
     def singular_values_(self) -> Floats:
         """Singular values of C̄ (divisor: total weight) along the components."""
-        return self._fitted("singular_values_").read(_values_along_components)
+        return self._fitted("singular_values_").read(_values_along_components).copy()
 
     @property
     def moment_(self) -> Moment:
@@ -203,8 +206,10 @@ def classes_of(labels: FeatureMap) -> NDArray[Any]:
     return np.array(labels.classes)
 
 
+@asked_ahead
+@answered_once
 def _values_along_components(state: PipelineState) -> Floats:
     """Norms of C̄ transposed times each column that embeddings use."""
     scaled = state.moment.scaled()
     norms: Floats = np.linalg.norm(product(scaled.Ct, delivered_columns(state)), axis=0)
-    return norms * scaled.scale
+    return read_only(norms * scaled.scale)

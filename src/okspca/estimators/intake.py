@@ -76,11 +76,12 @@ class Intake:
             return Admitted(task, X, weights, numbers, None, [])
         labels = check_labels(y, X.shape[0])
         self._check_kind(labels.kind)
-        values = [value for value, keep in zip(labels.values, kept, strict=True) if keep]
+        values = labels.values
+        if not kept.all():
+            values = [value for value, keep in zip(values, kept, strict=True) if keep]
+            X, weights = X[kept], weights[kept]
         declared = _declared_classes(classes, labels.kind)
-        admitted = Admitted(
-            task, X[kept], weights[kept], None, Labels(values, labels.kind), declared
-        )
+        admitted = Admitted(task, X, weights, None, Labels(values, labels.kind), declared)
         self._check_classes(admitted, np.asarray(y).dtype.kind)
         return admitted
 

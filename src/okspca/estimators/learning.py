@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from okspca.errors import DataError
 from okspca.estimators.building import Rows, build, check_widths, pilot_rows, resolve_service
-from okspca.estimators.data import check_row, check_values, validated
+from okspca.estimators.data import check_values, row_of_numbers, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SEARCH, Columns, Record, names_of
-from okspca.estimators.map_search import MapSearch, is_searching
+from okspca.estimators.map_search import MapSearch
 from okspca.estimators.missing import as_array, numbers_with_gaps
-from okspca.estimators.parameters import check_parameters
+from okspca.estimators.parameters import check_parameters, n_threads_of
 from okspca.estimators.preparing import (
     IMPUTE,
     PREPARATION,
@@ -34,6 +34,7 @@ from okspca.estimators.presets import asked_from, frequencies_from, objective_of
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.features import OneHotMap
 from okspca.features.ladder import DRAWN
+from okspca.numerics.crew import threads
 from okspca.numerics.helpers import HELPERS
 from okspca.pipeline import Pipeline
 from okspca.services import Service
@@ -107,16 +108,13 @@ class Learning(FittedAttributes):
         shape = x.shape if type(x) is np.ndarray else _unmasked_shape(x)
         if learned is not None and shape == (learned.columns.n,) and self._suffices(pipeline):
             target = learned.intake.numbers_of(y)
-            if target is not None and pipeline.learn_row(x, target):  # type: ignore[arg-type]
+            if target is not None and _learned_row(pipeline, x, target):
                 return self
         if learned is not None:
             preparation = self._preparation_after(learned)
             if preparation is not None and preparation.reads_text:
                 return self._learn_coded(learned, preparation, x, y)
-        row = check_row(x) if self.missing == RAISE else numbers_with_gaps(x)
-        if row.ndim != 1:
-            message = f"learn_one takes a one-dimensional x, not one of shape {row.shape}."
-            raise DataError(message)
+        row = row_of_numbers(x, "learn_one", gaps=self.missing != RAISE)
         X, targets = row[np.newaxis], as_array(y)[np.newaxis]
         if learned is None or pipeline is None:
             return self.partial_fit(X, targets)
@@ -147,7 +145,7 @@ class Learning(FittedAttributes):
         if y.shape[:1] != (1,) or X.shape[0] != 1 or y.dtype.kind not in "fiuU":
             return False
         target = learned.intake.numbers_of(y[0] if y.ndim > 1 else y.tolist()[0])
-        return target is not None and pipeline.learn_row(X[0], target)
+        return target is not None and _learned_row(pipeline, X[0], target)
 
     def _learn(
         self, learned: Record | None, X: Any, y: Any, extras: tuple[Any, Any], *, whole: bool
@@ -234,7 +232,7 @@ class Learning(FittedAttributes):
         if whole and admitted.X.shape[0] == 0:
             message = "Every sample_weight is zero; there is nothing to learn."
             raise DataError(message)
-        with learned.intake.taking(admitted) as rows:
+        with threads(n_threads_of(self)), learned.intake.taking(admitted) as rows:
             self._take(learned, rows, preparation, whole=whole)
 
     def _check_target(self, y: Any) -> None:
@@ -315,12 +313,20 @@ class Learning(FittedAttributes):
         return search.learn(pipeline, rows, **beside)
 
     def _suffices(self, pipeline: Pipeline | None) -> TypeGuard[Pipeline]:
-        """Whether the pipeline alone has to see a row."""
+        """Whether a row that is complete and all numbers needs no preparation."""
         companions = {} if pipeline is None else pipeline.state.companions
-        searches = companions and is_searching(companions.get(SEARCH))
         preparation: Preparation | None = companions.get(PREPARATION)
         reshapes = preparation is not None and preparation.keeps_step
-        return pipeline is not None and not (searches or reshapes or self.missing == IMPUTE)
+        return pipeline is not None and not (reshapes or self.missing == IMPUTE)
+
+
+def _learned_row(pipeline: Pipeline, x: Any, target: Any) -> bool:
+    """Learn a row by the fast path, in a search too; False where the general one must take it."""
+    search: MapSearch | None = pipeline.state.companions.get(SEARCH)
+    if search is None or search.is_final:
+        return pipeline.learn_row(x, target)
+    search = search.with_row(x, target)
+    return search is not None and pipeline.learn_row(x, target, search=search)
 
 
 def _completed(

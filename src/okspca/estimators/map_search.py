@@ -32,7 +32,7 @@ import numpy as np
 from okspca.estimators.building import Rows
 from okspca.estimators.component_choice import n_components_by, with_components
 from okspca.estimators.presets import Asked
-from okspca.features import FeatureMap, FourierMap
+from okspca.features import CosineMap, FeatureMap
 from okspca.features.ladder import DRAWN, Place, climbed
 from okspca.features.trials import Pilot, n_learned, varies
 from okspca.numerics.announcing import tell
@@ -76,7 +76,7 @@ class MapSearch:
         Row number after which the last climb was due that was made; 0 once the map is final.
     asked : Asked
         What else the rows have to choose.
-    drawn : FourierMap or None
+    drawn : CosineMap or None
         The map as drawn, once ``blank`` is gone; None where files of earlier versions do not tell.
     began_at : int
         Number of rows learned when the pilot began: none, unless it is a fresh one.
@@ -100,7 +100,7 @@ class MapSearch:
     held: tuple[Rows, ...] = ()
     climbed_at: int = 0
     asked: Asked = NOTHING
-    drawn: FourierMap | None = None
+    drawn: CosineMap | None = None
     began_at: int = 0
     rows_before: int = 0
 
@@ -115,7 +115,7 @@ class MapSearch:
         return self.blank is None
 
     @property
-    def base(self) -> FourierMap | None:
+    def base(self) -> CosineMap | None:
         """The map as drawn; None where that is not known."""
         if self.blank is not None:
             return _base(self.blank)
@@ -178,7 +178,24 @@ class MapSearch:
         """Return the search that keeps these rows too, as long as any are kept."""
         if self.is_final or not len(rows):
             return self
-        return replace(self, held=(*self.held, rows.owned()))
+        held = [*self.held, rows.owned()]
+        # Blocks of falling length: single rows are copied a few times each, and are few blocks.
+        while len(held) > 1 and len(held[-2]) <= len(held[-1]):
+            last = held.pop()
+            held[-1] = held[-1].followed_by(last)
+        return replace(self, held=tuple(held))
+
+    def with_row(self, x: Any, target: Any) -> Self | None:
+        """Return the search that keeps one row more; None where a climb is due, or x is no row."""
+        n = self.n_held
+        if self.owed or n + 1 in self.times:
+            return None
+        try:
+            X = np.array(x, dtype=np.float64, ndmin=2)
+            Y = np.array(target, dtype=np.float64, ndmin=2)
+        except (TypeError, ValueError):
+            return None
+        return self.holding(Rows(X, Y, np.ones(1)))
 
     def tested(
         self, pipeline: Pipeline, rows: Rows, target_map: FeatureMap | None
@@ -314,7 +331,7 @@ class _Progress:
             self._next = time.monotonic() + INTERVAL
 
 
-def _base(blank: PipelineState) -> FourierMap:
+def _base(blank: PipelineState) -> CosineMap:
     """The map as it was drawn."""
-    assert isinstance(blank.input_map, FourierMap)
+    assert isinstance(blank.input_map, CosineMap)
     return blank.input_map

@@ -1,5 +1,6 @@
 """OKSPCA: the estimator that streams (x, y) and hands out certified supervised coordinates."""
 
+from importlib import import_module
 from os import PathLike
 from typing import Any, Self
 
@@ -12,7 +13,6 @@ from okspca.estimators.explaining import Explaining
 from okspca.estimators.merging import merged_record
 from okspca.estimators.presets import AUTO
 from okspca.estimators.relearning import Relearning
-from okspca.estimators.saving import load_model, model_bytes, model_from, save_model
 from okspca.features import FeatureMap
 from okspca.features.ladder import DRAWN
 from okspca.numerics.arrays import Floats
@@ -49,8 +49,7 @@ class OKSPCA(
     n_random_features : int, default=256
         Number of random Fourier features of the inputs.
     n_target_features : int, optional
-        Number of random Fourier features of a continuous target; the same as for the inputs by
-        default.
+        Number of random Fourier features of a continuous target; by default as for the inputs.
     task : {"auto", "classification", "regression"}, default="auto"
         With "auto" the dtype of y decides at the first row: floating point is regression, all else
         labels.  A warning says where that looks wrong: whole numbers of more than 100 kinds, or at
@@ -72,8 +71,11 @@ class OKSPCA(
     kernel : str, default="gaussian"
         Stationary kernel that the features approximate: "gaussian", "laplacian", "matern12",
         "matern32" or "matern52".
-    sampling : {"plain", "orthogonal"}, default="plain"
-        How frequencies are drawn.
+    sampling : {"plain", "orthogonal", "structured"}, default="plain"
+        How frequencies are drawn: independently; in orthogonal blocks; or, for thousands of inputs,
+        as products of signs and fast Hadamard transforms, which take a fraction of the time and of
+        the memory.  The last two need a kernel of the Euclidean distance, so not the Laplacian, and
+        frequencies of the last can be "scaled" but not "mixed" or "trained".
     solver : str or Service, default="exact"
         How a basis is supplied: "exact", "warm-block", "cached", "exact-each", "binary",
         "contrast", the trackers "adam" and "projected-gradient", or a service object with its own
@@ -152,6 +154,8 @@ class OKSPCA(
         Ready-made maps instead of drawn ones.
     input_standardizer, target_standardizer : Standardizer, optional
         Ready-made standardisers; they are copied.
+    n_threads : int, default=1
+        Cores for long blocks, within the limits of BLAS, OpenMP and Numba.  It changes no bit.
     random_state : int, RandomState or None, default=None
         Seed of the maps and of the solver's start.
 
@@ -237,6 +241,7 @@ class OKSPCA(
         target_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
         target_standardizer: Standardizer | None = None,
+        n_threads: int = 1,
         random_state: int | RandomState | None = None,
     ) -> None:
         self.n_components = n_components
@@ -272,6 +277,7 @@ class OKSPCA(
         self.target_map = target_map
         self.input_standardizer = input_standardizer
         self.target_standardizer = target_standardizer
+        self.n_threads = n_threads
         self.random_state = random_state
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -335,7 +341,7 @@ class OKSPCA(
         StateError
             It cannot be written, or something else is there; the message says what.
         """
-        save_model(self, path, overwrite=overwrite)
+        _saving().save_model(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -346,12 +352,13 @@ class OKSPCA(
         StateError
             The file is not a whole and unchanged model; the message says why.
         """
-        model: Self = load_model(cls, path)[0]
+        model: Self = _saving().load_model(cls, path)[0]
         return model
 
     def to_bytes(self) -> bytes:
         """Return the whole state as the bytes that :meth:`save` would write to a file."""
-        return model_bytes(self)
+        data: bytes = _saving().model_bytes(self)
+        return data
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -362,7 +369,7 @@ class OKSPCA(
         StateError
             They are not a whole and unchanged model; the message says why.
         """
-        model: Self = model_from(cls, data)[0]
+        model: Self = _saving().model_from(cls, data)[0]
         return model
 
     def __sklearn_tags__(self) -> Any:
@@ -386,3 +393,8 @@ class OKSPCA(
     def _n_features_out(self) -> int:
         """Number of columns of an embedding; like any fitted attribute, absent before learning."""
         return self.n_components_
+
+
+def _saving() -> Any:
+    """Import what reads and writes files: many programs never do either."""
+    return import_module("okspca.estimators.saving")

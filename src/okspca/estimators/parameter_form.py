@@ -32,6 +32,7 @@ ADDED: dict[str, Any] = {
     "missing_indicators": False,
     "categories": "raise",
     "max_categories": 20,
+    "n_threads": 1,
 }
 #: The same for estimators that predict, which took fewer parameters at first.
 ADDED_TO_PREDICTORS: dict[str, Any] = ADDED | {

@@ -20,9 +20,11 @@ from okspca.estimators.presets import (
     searches,
     target_features_of,
 )
-from okspca.features import FeatureMap, FourierMap
-from okspca.features.fourier import KERNELS, SAMPLINGS
-from okspca.features.ladder import DRAWN, RUNGS
+from okspca.features import FeatureMap, FourierMap, StructuredMap
+from okspca.features.drawing import SAMPLINGS
+from okspca.features.fourier import KERNELS
+from okspca.features.ladder import DRAWN, RUNGS, SCALED
+from okspca.features.structured import STRUCTURED, n_numbers
 from okspca.moments.moment_window import N_BLOCKS
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.room import check_room
@@ -58,6 +60,7 @@ COUNTS = (
     "n_target_features",
     "pilot_rows",
     "max_categories",
+    "n_threads",
 )
 #: What counts may be instead.
 UNCOUNTED: dict[str, tuple[str | None, ...]] = {
@@ -110,6 +113,13 @@ def check_parameters(model: Any) -> None:
     check_size(model, 1, 0)
 
 
+def n_threads_of(model: Any) -> int:
+    """Return how many threads a model may use; unlike others, it may change at any time."""
+    if not is_count(model.n_threads):
+        reject("n_threads", model.n_threads, "a positive whole number")
+    return int(model.n_threads)
+
+
 def check_size(model: Any, n_inputs: int, n_outputs: int) -> None:
     """Raise where a model cannot fit into memory; ``n_outputs`` is zero for labels or unknown."""
     D, what = int(model.n_random_features), f"n_random_features={model.n_random_features}"
@@ -119,7 +129,9 @@ def check_size(model: Any, n_inputs: int, n_outputs: int) -> None:
     groups = int(model.stability)
     # The map, the basis, and at least one row of the moment and of each of its groups.
     k = int(model.n_components) if is_count(model.n_components) else 1
-    numbers = D * (n_inputs + 1 + k + 1 + groups)
+    is_structured = model.input_map is None and model.sampling == STRUCTURED
+    numbers = n_numbers(n_inputs, D) if is_structured else D * (n_inputs + 1)
+    numbers += D * (k + 1 + groups)
     if objective_of(model) == "whitened":
         numbers += D * D
     if n_outputs and model.target_map is None and target_features_of(model) == FOURIER:
@@ -196,17 +208,26 @@ def _check_objects(model: Any) -> None:
         value = getattr(model, name)
         if value is not None and not isinstance(value, kind):
             reject(name, value, f"a {kind.__name__} or None")
-    frequencies = frequencies_of(model)
-    if frequencies != DRAWN and type(model.input_map) not in (type(None), FourierMap):
-        suitable = f"a FourierMap or None where frequencies={frequencies!r}"
-        reject("input_map", model.input_map, suitable)
-    if asked_of(model).components and type(model.input_map) not in (type(None), FourierMap):
-        suitable = "a FourierMap or None where n_components='auto'"
-        reject("input_map", model.input_map, suitable)
+    _check_learned_frequencies(model)
     if model.input_map is None:
         check_width(model.n_components, model.n_random_features)
     else:
         check_width(model.n_components, model.input_map.n_features)
+
+
+def _check_learned_frequencies(model: Any) -> None:
+    """Check that the input map is one that can be learned as far as is asked."""
+    frequencies = frequencies_of(model)
+    is_learned = frequencies not in (DRAWN, SCALED)
+    if is_learned and model.input_map is None and model.sampling == STRUCTURED:
+        reject("frequencies", frequencies, "'drawn' or 'scaled' where sampling='structured'")
+    known = (type(None), FourierMap) if is_learned else (type(None), FourierMap, StructuredMap)
+    if frequencies != DRAWN and type(model.input_map) not in known:
+        suitable = f"a FourierMap or None where frequencies={frequencies!r}"
+        reject("input_map", model.input_map, suitable)
+    if asked_of(model).components and type(model.input_map) not in known:
+        suitable = "a FourierMap or None where n_components='auto'"
+        reject("input_map", model.input_map, suitable)
 
 
 def is_count(value: object) -> bool:

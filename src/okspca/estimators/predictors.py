@@ -12,78 +12,32 @@ No second pass, no optimiser; blocks of any size give the same predictor.  With 
 every block is predicted before it is learned (:mod:`okspca.estimators.prequential`).
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from okspca.estimators.answering import check_learned
 from okspca.estimators.building import Rows
 from okspca.estimators.data import check_values
-from okspca.estimators.fitted import classes_of
 from okspca.estimators.missing import check_present
+from okspca.estimators.one_row import of_classifier, of_regressor
 from okspca.estimators.predicting_first import PredictingFirst
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.presets import PREDICTIVE
+from okspca.estimators.readouts import classifier, regressor
 from okspca.estimators.warning import warn
 from okspca.features import FeatureMap
-from okspca.moments import WhitenedMoment
-from okspca.moments.calibration import Belief
-from okspca.moments.class_discriminants import Discriminants
 from okspca.numerics.arrays import Floats
-from okspca.numerics.matrix import product
-from okspca.numerics.whitening import regression_on
-from okspca.pipeline import Embedding, Pipeline, PipelineState
-from okspca.pipeline.answers import embedding, mean_features
+from okspca.numerics.softmax import softmax
+from okspca.pipeline import Pipeline
 from okspca.services import Service
-from okspca.standardize import CausalStandardizer, FrozenStandardizer, Standardizer
-
-
-class Linear(NamedTuple):
-    """A linear function of an embedding."""
-
-    weights: Floats
-    offset: Floats
-
-    def of(self, Z: Floats) -> Floats:
-        """Values for embedded rows, one column per output."""
-        return product(Z, self.weights) + self.offset
-
-
-class Posteriors(NamedTuple):
-    """Logarithms of posterior probabilities of classes, up to a constant.
-
-    See :mod:`okspca.moments.calibration`; states of earlier versions have no calibration.
-    """
-
-    discriminants: Discriminants
-    belief: Belief | None
-
-    def of(self, Z: Floats) -> Floats:
-        """Values for embedded rows, one column per class."""
-        values = self.discriminants.of(Z)
-        if self.belief is None or values.shape[1] < 2:
-            return values
-        return self.belief.of(self.discriminants, values)
-
-
-class Readout(NamedTuple):
-    """A prediction from inputs: the embedding, a function of it, and what its columns mean."""
-
-    embedding: Embedding
-    function: Linear | Posteriors
-    classes: NDArray[Any]
-
-    def of(self, X: Floats) -> Floats:
-        """Values for rows, one column per output or class."""
-        values = self.function.of(self.embedding.of(X))
-        # A class that was declared but not seen yet has no column in the moment.
-        missing = max(len(self.classes) - values.shape[1], 0)
-        return np.pad(values, ((0, 0), (0, missing)), constant_values=-np.inf)
+from okspca.standardize import Standardizer
 
 
 class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
@@ -103,7 +57,7 @@ class OKSPCARegressor(RegressorMixin, PredictingFirst):  # type: ignore[misc]
     n_random_features, bandwidth, kernel, sampling, solver, ridge, frequencies, \
 pilot_rows, relearn, standardize, variance_floor, forgetting, window, forget_standardizers, \
 stability, align, compress, missing, missing_indicators, categories, max_categories, input_map, \
-input_standardizer, random_state
+input_standardizer, n_threads, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained, if possible.
     target_features : {"auto", "response", "chebyshev", "raw"}, default="auto"
         Features of the response that the components are found for; "auto" is "response".
@@ -153,6 +107,7 @@ input_standardizer, random_state
         input_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
         prequential: bool = False,
+        n_threads: int = 1,
         random_state: int | RandomState | None = None,
     ) -> None:
         self.prequential = prequential
@@ -185,6 +140,7 @@ input_standardizer, random_state
             max_categories=max_categories,
             input_map=input_map,
             input_standardizer=input_standardizer,
+            n_threads=n_threads,
             random_state=random_state,
         )
 
@@ -196,12 +152,22 @@ input_standardizer, random_state
 
     def predict(self, X: ArrayLike) -> Floats:
         """Predict the response of rows."""
-        values = self._answer(X, _regressor)[1]
+        values = self._answer(X, regressor)[1]
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict_one(self, x: ArrayLike | Mapping[str, Any]) -> float | Floats:
+        """Predict the response of one row: a number, or of several outputs an array of them.
+
+        Takes what :meth:`transform_one` takes, as quickly; the result has the bits of ``predict``
+        of a block of this row.
+        """
+        check_learned(self.ready())
+        values = self._answer_one(x, of_regressor, "predict_one")[1]
+        return float(values[0]) if values.shape[0] == 1 else values
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
         """Responses of rows, and squared errors."""
-        return rows.Y, (rows.Y - pipeline.read(_regressor).of(rows.X)) ** 2
+        return rows.Y, (rows.Y - pipeline.read(regressor).of(rows.X)) ** 2
 
     def _score_of(self, sums: PrequentialScore) -> float:
         """R²."""
@@ -223,7 +189,7 @@ class OKSPCAClassifier(ClassifierMixin, PredictingFirst):  # type: ignore[misc]
     n_random_features, bandwidth, kernel, sampling, solver, ridge, class_weighting, \
 frequencies, pilot_rows, relearn, standardize, variance_floor, forgetting, window, \
 forget_standardizers, stability, align, compress, missing, missing_indicators, categories, \
-max_categories, input_map, input_standardizer, random_state
+max_categories, input_map, input_standardizer, n_threads, random_state
         As for :class:`OKSPCA` with ``preset="predictive"``: frequencies are trained where
         that can be.
     prequential : bool, default=False
@@ -274,6 +240,7 @@ max_categories, input_map, input_standardizer, random_state
         input_map: FeatureMap | None = None,
         input_standardizer: Standardizer | None = None,
         prequential: bool = False,
+        n_threads: int = 1,
         random_state: int | RandomState | None = None,
     ) -> None:
         self.prequential = prequential
@@ -306,6 +273,7 @@ max_categories, input_map, input_standardizer, random_state
             max_categories=max_categories,
             input_map=input_map,
             input_standardizer=input_standardizer,
+            n_threads=n_threads,
             random_state=random_state,
         )
 
@@ -316,11 +284,30 @@ max_categories, input_map, input_standardizer, random_state
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Posterior probability of each class, in the order of ``classes_``."""
-        return np.asarray(softmax(self._discriminants(X), axis=1))
+        return softmax(self._discriminants(X))
+
+    def predict_proba_one(self, x: ArrayLike | Mapping[str, Any]) -> Floats:
+        """Posterior probability of each class for one row, in the order of ``classes_``.
+
+        Takes what :meth:`transform_one` takes, as quickly; the result has the bits of
+        ``predict_proba`` of a block of this row.  River's form, a dictionary, is
+        ``dict(zip(model.classes_.tolist(), model.predict_proba_one(x).tolist()))``.
+        """
+        check_learned(self.ready())
+        return softmax(self._answer_one(x, of_classifier, "predict_proba_one")[1])
+
+    def predict_one(self, x: ArrayLike | Mapping[str, Any]) -> Any:
+        """Predict the most probable class of one row, as a plain Python value.
+
+        Takes what :meth:`transform_one` takes, as quickly.
+        """
+        check_learned(self.ready())
+        answer, values = self._answer_one(x, of_classifier, "predict_one", labels=True)
+        return answer.classes[int(values.argmax())]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class of rows."""
-        found, values = self._answer(X, _classifier, labels=True)
+        found, values = self._answer(X, classifier, labels=True)
         return found.classes[np.argmax(values, axis=1)]
 
     def _check_target(self, y: Any) -> None:
@@ -336,7 +323,7 @@ max_categories, input_map, input_standardizer, random_state
 
     def _errors(self, pipeline: Pipeline, rows: Rows) -> tuple[Floats, Floats]:
         """Columns of the classes of rows, and whether they were predicted wrong."""
-        guess = pipeline.read(_classifier).of(rows.X).argmax(axis=1)
+        guess = pipeline.read(classifier).of(rows.X).argmax(axis=1)
         return rows.Y, (guess[:, np.newaxis] != rows.Y).astype(np.float64)
 
     def _score_of(self, sums: PrequentialScore) -> float:
@@ -345,56 +332,4 @@ max_categories, input_map, input_standardizer, random_state
 
     def _discriminants(self, X: ArrayLike) -> Floats:
         """Linear discriminants of rows, one column per class."""
-        return self._answer(X, _classifier)[1]
-
-
-def _regressor(state: PipelineState) -> Readout:
-    """What predicts a response, all of it from one state."""
-    embeds = embedding(state)
-    return Readout(embeds, _regression(state, embeds.columns), np.zeros(0))
-
-
-def _classifier(state: PipelineState) -> Readout:
-    """What predicts classes, all of it from one state."""
-    embeds = embedding(state)
-    found = _discriminants(state, embeds.columns)
-    return Readout(embeds, found, classes_of(state.target_map))
-
-
-def _regression(state: PipelineState, W: Floats) -> Linear:
-    """Regress the response on the embedding, in the units of the response."""
-    S, Ct = _moments(state)
-    target_map = state.target_map
-    columns = target_map.linear
-    right_mean = state.moment.means()[1]
-    B = regression_on(S, Ct[columns], W)
-    mean, scale = np.zeros(len(B)), np.ones(len(B))
-    standardizer = state.target_standardizer
-    if isinstance(standardizer, CausalStandardizer):
-        mean, scale = standardizer.mean, standardizer.scale()
-    elif isinstance(standardizer, FrozenStandardizer):
-        mean, scale = standardizer.mean, standardizer.divisor
-    units = state.moment.units.right
-    if state.target_origin is not None and units is not None:
-        mean, scale = state.target_origin.point, units.divisor[columns]
-    offset = right_mean[columns] - product(B, product(W.T, mean_features(state)))
-    return Linear((B * scale[:, np.newaxis]).T, mean + scale * offset)
-
-
-def _discriminants(state: PipelineState, W: Floats) -> Posteriors:
-    """Find the discriminants of the classes in the embedding, and how much they are believed."""
-    moment = state.moment
-    assert isinstance(moment, WhitenedMoment)
-    found = moment.discriminants_of(W)
-    offset = found.offset - product(product(W.T, mean_features(state)), found.weights)
-    # Without an embedding there is nothing to believe but the shares.
-    belief = moment.belief_in(found, W) if W.any() else None
-    return Posteriors(found._replace(offset=offset), belief)
-
-
-def _moments(state: PipelineState) -> tuple[Floats, Floats]:
-    """Covariance of the features, and C̄ transposed."""
-    moment = state.moment
-    assert isinstance(moment, WhitenedMoment)
-    Ct = np.ascontiguousarray(moment.matrix().T)[: moment.width]
-    return moment.input_covariance(), Ct
+        return self._answer(X, classifier)[1]

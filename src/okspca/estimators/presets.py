@@ -14,14 +14,16 @@ given.
 A value given for either parameter wins over the preset.  Frequencies cannot be learned from sparse
 rows, which would be filled; a ready-made ``input_map`` is meant to stay as it is; the rows of more
 than ``MOST_INPUTS`` inputs are too long to be kept; and with more than ``MOST_FEATURES`` features
-people would wait for minutes.  In these cases they stay as drawn.
+people would wait for minutes.  In these cases they stay as drawn.  Frequencies that are a product
+of signs have nothing to train or mix: with ``sampling="structured"`` the highest rung is scales.
 """
 
 from typing import Any, NamedTuple
 
 from scipy.sparse import issparse
 
-from okspca.features.ladder import DRAWN, TRAINED
+from okspca.features.ladder import DRAWN, SCALED, TRAINED
+from okspca.features.structured import STRUCTURED
 
 AUTO, PAPER, PREDICTIVE = "auto", "paper", "predictive"
 PRESETS = (PAPER, PREDICTIVE)
@@ -57,10 +59,14 @@ def frequencies_of(model: Any) -> str:
     ('drawn', 'trained')
     >>> frequencies_of(OKSPCA(preset="predictive", frequencies="drawn"))
     'drawn'
+    >>> frequencies_of(OKSPCA(preset="predictive", sampling="structured"))
+    'scaled'
     """
     if model.frequencies != AUTO:
         return str(model.frequencies)
-    return TRAINED if model.preset == PREDICTIVE and model.input_map is None else DRAWN
+    if model.preset != PREDICTIVE or model.input_map is not None:
+        return DRAWN
+    return SCALED if model.sampling == STRUCTURED else TRAINED
 
 
 class Asked(NamedTuple):

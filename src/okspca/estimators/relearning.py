@@ -20,8 +20,9 @@ from okspca.estimators.map_search import ENDING, MapSearch
 from okspca.estimators.parameters import check_parameters, is_count
 from okspca.estimators.presets import ON_DRIFT
 from okspca.estimators.watching import WATCH, Watch
-from okspca.features import FourierMap, OneHotMap
+from okspca.features import CosineMap, OneHotMap
 from okspca.features.bandwidth import sqrt_dimension
+from okspca.features.drawing import drawn_map
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.learning import next_due
 from okspca.services.checks import check_count
@@ -191,14 +192,14 @@ def fresh_search(model: Any, state: PipelineState, rows: int | None = None) -> M
     return search.renewed(blank_like(model, state, base), n_rows, rows_seen(state))
 
 
-def drawn_again(model: Any, state: PipelineState) -> FourierMap:
+def drawn_again(model: Any, state: PipelineState) -> CosineMap:
     """Draw the map as it was drawn at first, as far as the parameters tell."""
-    if isinstance(model.input_map, FourierMap):
+    if isinstance(model.input_map, CosineMap):
         return model.input_map
     n_inputs = state.input_map.n_inputs
     # What "median" found in the first rows is not known any more.
     is_told = not isinstance(model.bandwidth, str)
-    return FourierMap.sample(
+    return drawn_map(
         n_inputs,
         state.input_map.n_features,
         bandwidth=float(model.bandwidth) if is_told else sqrt_dimension(n_inputs),
@@ -208,7 +209,7 @@ def drawn_again(model: Any, state: PipelineState) -> FourierMap:
     )
 
 
-def blank_like(model: Any, state: PipelineState, base: FourierMap) -> PipelineState:
+def blank_like(model: Any, state: PipelineState, base: CosineMap) -> PipelineState:
     """Make a pipeline like one that has learned rows, but without any, over another input map."""
     check_parameters(model)
     recipe: Any = copy.copy(model)

@@ -10,7 +10,7 @@ from okspca.estimators.intake import Intake
 from okspca.estimators.map_search import FACTORS, MapSearch
 from okspca.estimators.presets import asked_of, frequencies_of
 from okspca.estimators.rows_form import read_rows, write_rows
-from okspca.features import FourierMap
+from okspca.features import CosineMap
 from okspca.features.ladder import DRAWN, MIXED, RUNGS, SCALED, Place
 from okspca.pipeline import PipelineState
 from okspca.state.fields import Sink, Source
@@ -60,7 +60,7 @@ def read_search(
 ) -> MapSearch:
     """Read a search that accompanies a pipeline."""
     feature_map, top = pipeline.input_map, frequencies_of(model)
-    if not isinstance(feature_map, FourierMap):
+    if not isinstance(feature_map, CosineMap):
         return source.refuse("rung", "of another map")
     known, is_final = source.flag("known"), source.flag("is_final")
     place, pilot_rows = _read_place(source, feature_map, int(model.pilot_rows), top)
@@ -103,13 +103,13 @@ def _read_choices(source: Source, place: Place, pipeline: PipelineState) -> Plac
     return place._replace(factor=factor, n_components=n_components)
 
 
-def _read_drawn(source: Source, used: FourierMap) -> FourierMap | None:
+def _read_drawn(source: Source, used: CosineMap) -> CosineMap | None:
     """Read the map as drawn, where it is another one than the map in use and was kept."""
     if not source.is_object("drawn"):
         return None
     drawn = MAPS.read(source.inside("drawn"))
     shapes = [(one.n_inputs, one.n_features) for one in (drawn, used)]
-    if type(drawn) is not FourierMap or shapes[0] != shapes[1]:
+    if type(drawn) is not type(used) or shapes[0] != shapes[1]:
         return source.refuse("drawn", "of another shape")
     return drawn
 
@@ -127,14 +127,14 @@ def _read_last_climb(source: Source, search: MapSearch) -> int:
 def _is_drawn_alike(blank: PipelineState, pipeline: PipelineState) -> bool:
     """Whether a pipeline could have come from this one by learning another map."""
     drawn, used = blank.input_map, pipeline.input_map
-    return type(drawn) is FourierMap and (drawn.n_inputs, drawn.n_features) == (
+    return type(drawn) is type(used) and (drawn.n_inputs, drawn.n_features) == (
         used.n_inputs,
         used.n_features,
     )
 
 
 def _read_place(
-    source: Source, feature_map: FourierMap, pilot_rows: int, top: str
+    source: Source, feature_map: CosineMap, pilot_rows: int, top: str
 ) -> tuple[Place, int]:
     """Read where the search stands, and how many rows it may keep."""
     d = feature_map.n_inputs

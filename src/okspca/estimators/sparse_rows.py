@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 
 from okspca.errors import DataError
 from okspca.estimators.presets import AUTO
-from okspca.features import FourierMap
+from okspca.features import FourierMap, StructuredMap
 from okspca.features.ladder import DRAWN
 from okspca.pipeline import Pipeline
 from okspca.standardize import FrozenStandardizer, NoStandardizer
@@ -22,7 +22,7 @@ def check_sparse_rows(model: Any, pipeline: Pipeline | None, X: Any) -> None:
     searched = pipeline is not None and "search" in pipeline.state.companions
     refused = {
         "frequencies": model.frequencies not in (AUTO, DRAWN),
-        "input_map": type(model.input_map) not in (type(None), FourierMap),
+        "input_map": type(model.input_map) not in (type(None), FourierMap, StructuredMap),
         "window": model.window is not None and forgets,
         "forgetting": model.forgetting < 1.0 and forgets,
         "missing_indicators": model.missing == "impute" and model.missing_indicators,

@@ -2,8 +2,18 @@
 
 from okspca.features.base import FeatureMap
 from okspca.features.chebyshev import ChebyshevMap
+from okspca.features.cosines import CosineMap
 from okspca.features.fourier import FourierMap
 from okspca.features.identity import IdentityMap
 from okspca.features.one_hot import OneHotMap
+from okspca.features.structured import StructuredMap
 
-__all__ = ["ChebyshevMap", "FeatureMap", "FourierMap", "IdentityMap", "OneHotMap"]
+__all__ = [
+    "ChebyshevMap",
+    "CosineMap",
+    "FeatureMap",
+    "FourierMap",
+    "IdentityMap",
+    "OneHotMap",
+    "StructuredMap",
+]

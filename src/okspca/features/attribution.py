@@ -25,13 +25,15 @@ import numpy as np
 
 from okspca.errors import DataError
 from okspca.features.base import FeatureMap
-from okspca.features.fourier import FourierMap
+from okspca.features.cosines import CosineMap
 from okspca.features.identity import IdentityMap
 from okspca.features.relevance import gradients
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import product
 
 CHUNK = 512
+#: Of wide maps, so many numbers of the frequencies are looked at together: 32 MB.
+MOST_NUMBERS = 1 << 22
 
 
 class Slopes(NamedTuple):
@@ -59,6 +61,7 @@ def contributions(feature_map: FeatureMap, U: Floats, S: Floats, base: Floats) -
 
     Examples
     --------
+    >>> from okspca.features import FourierMap
     >>> phi = FourierMap.sample(3, 8, bandwidth=1.0, seed=0)
     >>> U, S = np.ones((8, 1)), np.ones((1, 3))
     >>> added = contributions(phi, U, S, np.zeros(3)).sum()
@@ -69,11 +72,11 @@ def contributions(feature_map: FeatureMap, U: Floats, S: Floats, base: Floats) -
     if isinstance(feature_map, IdentityMap):
         return D[:, np.newaxis, :] * U.T
     phi = _cosines(feature_map)
-    here, there = product(S, phi.weights.T) + phi.phases, product(phi.weights, base) + phi.phases
+    here, there = phi.project(S) + phi.phases, phi.project(base[np.newaxis])[0] + phi.phases
     # NumPy's sinc has a factor of pi inside.
     wave = np.sinc((here - there) / (2.0 * np.pi))
     q = -np.sqrt(2.0 / phi.n_features) * np.sin((here + there) / 2.0) * wave
-    return np.stack([product(q * u, phi.weights) * D for u in U.T], axis=1)
+    return np.stack([phi.backproject(q * u) * D for u in U.T], axis=1)
 
 
 def slopes_over(feature_map: FeatureMap, U: Floats, S: Floats) -> Slopes:
@@ -96,16 +99,18 @@ def normal_slopes(feature_map: FeatureMap, U: Floats) -> Slopes:
     if isinstance(feature_map, IdentityMap):
         return Slopes(U.T**2, (U**2).sum(axis=0))
     phi = _cosines(feature_map)
-    W, b, lengths = phi.weights, phi.phases, (phi.weights**2).sum(axis=1)
-    squares, variances = np.zeros((U.shape[1], W.shape[1])), np.zeros(U.shape[1])
-    for begin in range(0, phi.n_features, CHUNK):
-        rows = slice(begin, begin + CHUNK)
-        half, products = (lengths[rows, np.newaxis] + lengths) / 2.0, product(W[rows], W.T)
+    b, size = phi.phases, min(CHUNK, max(MOST_NUMBERS // phi.n_inputs, 1))
+    chunks = [slice(begin, begin + size) for begin in range(0, phi.n_features, size)]
+    lengths = np.concatenate([(phi.frequencies(rows) ** 2).sum(axis=1) for rows in chunks])
+    squares, variances = np.zeros((U.shape[1], phi.n_inputs)), np.zeros(U.shape[1])
+    for rows in chunks:
+        W = phi.frequencies(rows)
+        half, products = (lengths[rows, np.newaxis] + lengths) / 2.0, phi.project(W)
         near = np.exp(products - half) * np.cos(b[rows, np.newaxis] - b)
         far = np.exp(-products - half) * np.cos(b[rows, np.newaxis] + b)
         for place, u in enumerate(U.T):
-            V = W * u[:, np.newaxis]
-            squares[place] += (V[rows] * product(0.5 * (near - far), V)).sum(axis=0)
+            slopes = W * u[rows, np.newaxis]
+            squares[place] += (slopes * phi.backproject(0.5 * (near - far) * u)).sum(axis=0)
             variances[place] += u[rows] @ product(0.5 * (near + far), u)
     means = (np.exp(-lengths / 2.0) * np.cos(b)) @ U
     factor = 2.0 / phi.n_features
@@ -113,9 +118,9 @@ def normal_slopes(feature_map: FeatureMap, U: Floats) -> Slopes:
     return Slopes(factor * squares.clip(0.0), factor * (variances - means**2).clip(0.0))
 
 
-def _cosines(feature_map: FeatureMap) -> FourierMap:
+def _cosines(feature_map: FeatureMap) -> CosineMap:
     """The map, if its derivative is known."""
-    if not isinstance(feature_map, FourierMap):
+    if not isinstance(feature_map, CosineMap):
         message = f"The derivative of a {type(feature_map).__name__} is not known."
         raise DataError(message)
     return feature_map

@@ -71,6 +71,8 @@ class ChebyshevMap(FeatureMap):
 
     def transform(self, Z: Floats) -> Floats:
         """Map rows to features; those of an output are next to each other."""
+        if Z.shape == (1, 1):
+            return np.array([self._of_number(float(Z[0, 0]))])
         clipped = np.clip(Z / RADIUS, -1.0, 1.0)
         features = np.empty((*Z.shape, self.degree))
         # The response itself is not clipped: a regression on it must be able to reach it.
@@ -80,6 +82,15 @@ class ChebyshevMap(FeatureMap):
             before, last = last, 2.0 * clipped * last - before
             features[..., n] = self.weight * last
         return features.reshape(Z.shape[0], -1)
+
+    def _of_number(self, z: float) -> list[float]:
+        """Do the same for one number; arrays would take ten times longer."""
+        c = min(max(z / RADIUS, -1.0), 1.0)
+        found, before, last = [z], 1.0, c
+        for _ in range(1, self.degree):
+            before, last = last, 2.0 * c * last - before
+            found.append(self.weight * last)
+        return found
 
     def equals(self, other: FeatureMap) -> bool:
         """Tell whether the other map has the same width, degree and weight."""

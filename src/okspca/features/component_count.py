@@ -9,7 +9,7 @@ same rows), or within 1 % of it.
 
 import numpy as np
 
-from okspca.features.fourier import FourierMap
+from okspca.features.cosines import CosineMap
 from okspca.features.trials import Pilot
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import gram, product
@@ -25,13 +25,14 @@ NEGLIGIBLE = 1e-10
 EQUAL = 0.01
 
 
-def errors_by_number(feature_map: FourierMap, pilot: Pilot, Psi: Floats, ridge: float) -> Floats:
+def errors_by_number(feature_map: CosineMap, pilot: Pilot, Psi: Floats, ridge: float) -> Floats:
     """Squared errors of the rows held back (numbers of components x rows).
 
     ``Psi`` holds the target features of all rows that directions are found for.
 
     Examples
     --------
+    >>> from okspca.features import FourierMap
     >>> random = np.random.RandomState(0)
     >>> Z = random.normal(size=(400, 2))
     >>> T = np.sin(Z)

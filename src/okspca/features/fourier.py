@@ -30,8 +30,9 @@ from numpy.random import RandomState
 from scipy.sparse import issparse
 
 from okspca.features.base import FeatureMap
-from okspca.numerics.arrays import LARGEST_VALUE, Floats, frozen
-from okspca.numerics.cosine import cosine_features, cosines_along_a_line
+from okspca.features.cosines import CosineMap, check_numbers
+from okspca.numerics.arrays import Floats, frozen
+from okspca.numerics.cosine import cosines_along_a_line
 from okspca.numerics.matrix import product
 from okspca.numerics.orthonormal import signed_qr
 from okspca.numerics.room import check_room
@@ -41,7 +42,7 @@ KERNELS = ("gaussian", "laplacian", *MATERN_DEGREES)
 SAMPLINGS = ("plain", "orthogonal")
 
 
-class FourierMap(FeatureMap):
+class FourierMap(CosineMap):
     """Cosine features with fixed weights and phases.
 
     Parameters
@@ -59,25 +60,16 @@ class FourierMap(FeatureMap):
     (2, 8)
     """
 
-    is_bounded = True
-
     def __init__(self, weights: Floats, phases: Floats) -> None:
+        super().__init__(phases)
         self.weights = frozen(np.atleast_2d(weights))
-        self.phases = frozen(np.ravel(phases))
         if self.phases.shape != (self.weights.shape[0],):
             message = (
                 f"weights has {self.weights.shape[0]} rows but phases has {self.phases.size} "
                 "entries; a map needs one phase per feature."
             )
             raise ValueError(message)
-        for name, array in (("weights", self.weights), ("phases", self.phases)):
-            if not np.abs(array).max(initial=0.0) <= LARGEST_VALUE:  # NaN fails this, too
-                message = (
-                    f"The {name} of a map must be numbers up to {LARGEST_VALUE:g}; "
-                    "give a larger bandwidth."
-                )
-                raise ValueError(message)
-        self._amplitude = float(np.sqrt(2.0 / self.weights.shape[0]))
+        check_numbers("weights", self.weights)
         self._by_input: Floats | None = None
 
     @classmethod
@@ -92,8 +84,8 @@ class FourierMap(FeatureMap):
         seed: int | RandomState = 0,
     ) -> Self:
         """Draw the frequencies of ``kernel``, then the phases."""
-        _check_choice("kernel", kernel, KERNELS)
-        _check_choice("sampling", sampling, SAMPLINGS)
+        check_choice("kernel", kernel, KERNELS)
+        check_choice("sampling", sampling, SAMPLINGS)
         what = f"A map of {n_inputs} inputs to {n_features} features"
         check_room(int(n_features) * (int(n_inputs) + 1), what, "ask for fewer features")
         random = seed if isinstance(seed, RandomState) else RandomState(seed)
@@ -107,15 +99,6 @@ class FourierMap(FeatureMap):
         """Number of columns it takes."""
         return int(self.weights.shape[1])
 
-    @property
-    def n_features(self) -> int:
-        """Number of columns it returns."""
-        return int(self.weights.shape[0])
-
-    def transform(self, Z: Floats) -> Floats:
-        """Map rows to cosine features."""
-        return self.fill(Z, np.empty((Z.shape[0], self.n_features)))
-
     def fill(self, Z: Any, features: Floats) -> Floats:
         """Map rows, dense or sparse, to cosine features, in an array of the caller's."""
         # One input: a product per entry, with no matrix product to prepare.
@@ -125,12 +108,31 @@ class FourierMap(FeatureMap):
                 Z[:, 0], self.weights[:, 0], self.phases, self._amplitude, features
             )
             return features
-        if issparse(Z):
-            features[...] = Z @ self._weights_by_input()
-        else:
-            product(Z, self.weights.T, features)
-        cosine_features(features, self.phases, self._amplitude)
-        return features
+        return super().fill(Z, features)
+
+    def project(self, Z: Any, out: Floats | None = None) -> Floats:
+        """``Z W^T`` of rows, dense or sparse."""
+        if not issparse(Z):
+            return product(Z, self.weights.T, out)
+        found: Floats = Z @ self._weights_by_input()
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    def backproject(self, V: Floats) -> Floats:
+        """``V W`` of rows with one number per feature."""
+        return product(V, self.weights)
+
+    def frequencies(self, some: slice) -> Floats:
+        """Some of the rows of W."""
+        return self.weights[some]
+
+    def rescaled(self, scales: Floats) -> Self:
+        """Return the map of inputs that are multiplied first: by numbers, or by a matrix."""
+        mixes = scales.ndim == 2
+        weights = product(self.weights, scales) if mixes else self.weights * scales
+        return type(self)(weights, self.phases)
 
     def _weights_by_input(self) -> Floats:
         """The weights with one row per input, as products with sparse rows read them."""
@@ -151,10 +153,20 @@ class FourierMap(FeatureMap):
         )
 
 
-def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise where ``value`` is none of ``allowed``."""
     if value not in allowed:
         message = f"{name}={value!r} is not known; choose one of {', '.join(allowed)}."
+        raise ValueError(message)
+
+
+def check_rotation_invariant(kernel: str, sampling: str) -> None:
+    """Raise where lengths and directions of frequencies cannot be drawn one by one."""
+    if kernel == "laplacian":
+        message = (
+            f"sampling={sampling!r} needs a rotation-invariant kernel; "
+            "use kernel='matern12' or sampling='plain' instead of 'laplacian'."
+        )
         raise ValueError(message)
 
 
@@ -163,27 +175,22 @@ def _plain_rows(n_inputs: int, n_features: int, kernel: str, random: RandomState
     if kernel == "laplacian":
         return np.asarray(random.standard_cauchy((n_features, n_inputs)))
     normal: Floats = random.standard_normal((n_features, n_inputs))
-    return normal * _tail_factor(n_features, kernel, random)
+    return normal * tail_factor(n_features, kernel, random)
 
 
 def _orthogonal_rows(n_inputs: int, n_features: int, kernel: str, random: RandomState) -> Floats:
     """Rows in orthogonal blocks, with independent lengths of the right distribution."""
-    if kernel == "laplacian":
-        message = (
-            "sampling='orthogonal' needs a rotation-invariant kernel; "
-            "use kernel='matern12' or sampling='plain' instead of 'laplacian'."
-        )
-        raise ValueError(message)
+    check_rotation_invariant(kernel, "orthogonal")
     blocks = []
     for _ in range(-(-n_features // n_inputs)):
         blocks.append(signed_qr(random.standard_normal((n_inputs, n_inputs)))[0].T)
     directions = np.concatenate(blocks)[:n_features]
     # Lengths of fresh normal vectors: a row by itself is distributed as without blocks.
     lengths = np.linalg.norm(random.standard_normal((n_features, n_inputs)), axis=1)
-    return directions * lengths[:, np.newaxis] * _tail_factor(n_features, kernel, random)
+    return directions * lengths[:, np.newaxis] * tail_factor(n_features, kernel, random)
 
 
-def _tail_factor(n_features: int, kernel: str, random: RandomState) -> Floats:
+def tail_factor(n_features: int, kernel: str, random: RandomState) -> Floats:
     """Turn normal rows into multivariate-t rows for a Matern kernel; ones for the Gaussian."""
     if kernel == "gaussian":
         return np.ones((n_features, 1))

@@ -36,14 +36,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okspca.features.fourier import FourierMap
+from okspca.features.cosines import CosineMap
 from okspca.features.relevance import (
     MOST_MIXED,
     gradient_outer_product,
     input_root,
     input_scales,
     relevance,
-    rescaled,
 )
 from okspca.features.training import trained
 from okspca.features.trials import Pilot, Trial, tried
@@ -71,7 +70,7 @@ class Place(NamedTuple):
 
     Attributes
     ----------
-    feature_map : FourierMap
+    feature_map : CosineMap
         The map to use.
     rung : str
         Where it stands.
@@ -89,11 +88,12 @@ class Place(NamedTuple):
 
     Examples
     --------
+    >>> from okspca.features import FourierMap
     >>> Place.drawn(FourierMap.sample(3, 8, bandwidth=1.0)).rung
     'drawn'
     """
 
-    feature_map: FourierMap
+    feature_map: CosineMap
     rung: str
     scales: Floats
     mixture: Floats | None = None
@@ -102,7 +102,7 @@ class Place(NamedTuple):
     n_components: int | None = None
 
     @classmethod
-    def drawn(cls, base: FourierMap) -> "Place":
+    def drawn(cls, base: CosineMap) -> "Place":
         """The foot of the ladder."""
         return cls(base, DRAWN, np.ones(base.n_inputs))
 
@@ -130,7 +130,7 @@ class _Step(NamedTuple):
 
 
 def climbed(
-    base: FourierMap,
+    base: CosineMap,
     place: Place,
     pilot: Pilot,
     top: str,
@@ -152,7 +152,7 @@ def climbed(
     best = widest = _with_bandwidth(base, best, pilot, factors, tick)
     scaled = best
     if top != DRAWN:
-        scaled = _scaled(base, best, place, pilot, tick)
+        scaled = _scaled(base, (best, in_use), place, pilot, tick)
         best = scaled if scaled.pays(best) else best
     mixture = place.mixture
     if top in (MIXED, TRAINED) and base.n_inputs <= MOST_MIXED and best.odds < ENOUGH:
@@ -169,7 +169,7 @@ def climbed(
 
 
 def _with_bandwidth(
-    base: FourierMap,
+    base: CosineMap,
     drawn: _Step,
     pilot: Pilot,
     factors: Sequence[float],
@@ -180,21 +180,31 @@ def _with_bandwidth(
     for factor in factors:
         tick()
         scales = factor * np.ones(base.n_inputs)
-        step = _Step(tried(rescaled(base, scales), pilot), DRAWN, scales)
+        step = _Step(tried(base.rescaled(scales), pilot), DRAWN, scales)
         best = max(best, step, key=lambda one: one.odds)
     return best if best.pays(drawn) else drawn
 
 
 def _scaled(
-    base: FourierMap, drawn: _Step, place: Place, pilot: Pilot, tick: Callable[[], object]
+    base: CosineMap,
+    known: tuple[_Step, _Step],
+    place: Place,
+    pilot: Pilot,
+    tick: Callable[[], object],
 ) -> _Step:
-    """The best scales found from those of the last climb and from the map as drawn."""
-    ones = np.ones(base.n_inputs)
+    """The best scales found from those of the last climb and from the map as drawn.
+
+    ``known``: the map as drawn and the one in use, which often is that of the last scales.
+    """
+    ones, (drawn, in_use) = np.ones(base.n_inputs), known
     starts = [drawn]
     if not np.array_equal(place.scales, ones):
-        starts.insert(0, _Step(tried(rescaled(base, place.scales), pilot), SCALED, place.scales))
+        last = base.rescaled(place.scales)
+        is_in_use = last.equals(in_use.trial.feature_map)
+        trial = in_use.trial if is_in_use else tried(last, pilot)
+        starts.insert(0, _Step(trial, SCALED, place.scales))
     gentle = GENTLE * ones
-    best = _Step(tried(rescaled(base, gentle), pilot), SCALED, gentle)
+    best = _Step(tried(base.rescaled(gentle), pilot), SCALED, gentle)
     for start in starts:
         if best.odds < ENOUGH:
             found = _followed(base, start._replace(rung=SCALED), pilot, tick)
@@ -203,17 +213,17 @@ def _scaled(
 
 
 def _mixed(
-    base: FourierMap, best: _Step, place: Place, pilot: Pilot, tick: Callable[[], object]
+    base: CosineMap, best: _Step, place: Place, pilot: Pilot, tick: Callable[[], object]
 ) -> _Step:
     """The best mixtures found from those of the last climb, or else from the best scales."""
     start = best._replace(rung=MIXED, scales=np.diag(best.scales))
     if place.mixture is not None:
-        last = _Step(tried(rescaled(base, place.mixture), pilot), MIXED, place.mixture)
+        last = _Step(tried(base.rescaled(place.mixture), pilot), MIXED, place.mixture)
         start = max(start, last, key=lambda step: step.odds)
     return _followed(base, start, pilot, tick)
 
 
-def _followed(base: FourierMap, step: _Step, pilot: Pilot, tick: Callable[[], object]) -> _Step:
+def _followed(base: CosineMap, step: _Step, pilot: Pilot, tick: Callable[[], object]) -> _Step:
     """Follow the relevance from one map for some rounds; return the best one met."""
     met = [step]
     for number in range(1, MOST_ROUNDS + 1):
@@ -221,7 +231,7 @@ def _followed(base: FourierMap, step: _Step, pilot: Pilot, tick: Callable[[], ob
         rescaling = steepness * _suggested(step, pilot)
         tick()
         trials = [
-            _Step(tried(rescaled(base, scales), pilot, step.trial.near_ridges), step.rung, scales)
+            _Step(tried(base.rescaled(scales), pilot, step.trial.near_ridges), step.rung, scales)
             for scales in (factor * rescaling for factor in FACTORS)
         ]
         step = min(trials, key=lambda one: one.trial.errors.sum())

@@ -55,9 +55,10 @@ class OneHotMap(FeatureMap):
         This one stays as it is: whoever reads it while others learn keeps the columns he knows.
         """
         # The same object: whoever compares maps by identity sees that nothing changed.
-        if all(label in self._columns for label in labels):
+        once = dict.fromkeys(labels)
+        if all(label in self._columns for label in once):
             return self
-        return OneHotMap([*self._columns, *labels])
+        return OneHotMap([*self._columns, *once])
 
     def column_of(self, label: Hashable) -> int | None:
         """Return the column of a label, or None where it was never learned."""
@@ -65,7 +66,7 @@ class OneHotMap(FeatureMap):
 
     def index(self, labels: Sequence[Hashable]) -> Floats:
         """Return the column number of each known label."""
-        columns: NDArray[np.float64] = np.array([self._columns[label] for label in labels], float)
+        columns: NDArray[np.float64] = np.array(list(map(self._columns.__getitem__, labels)), float)
         return columns.reshape(-1, 1)
 
     def transform(self, Z: Floats) -> Floats:

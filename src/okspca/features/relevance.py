@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from okspca.features.fourier import FourierMap
+from okspca.features.cosines import CosineMap
 from okspca.numerics.arrays import Floats
 from okspca.numerics.cosine import cosine_features
 from okspca.numerics.matrix import gram, product
@@ -31,11 +31,12 @@ KEPT = 0.99
 MOST_MIXED = 2048
 
 
-def relevance(feature_map: FourierMap, B: Floats, Z: Floats) -> Floats:
+def relevance(feature_map: CosineMap, B: Floats, Z: Floats) -> Floats:
     """Mean squared partial derivatives of ``B^T phi``, one per input; B has one column per target.
 
     Examples
     --------
+    >>> from okspca.features import FourierMap
     >>> phi = FourierMap(np.array([[1.0, 0.0], [2.0, 0.0]]), np.zeros(2))
     >>> m = relevance(phi, np.ones((2, 1)), np.random.RandomState(0).normal(size=(50, 2)))
     >>> bool(m[0] > 0.0), float(m[1])
@@ -47,11 +48,12 @@ def relevance(feature_map: FourierMap, B: Floats, Z: Floats) -> Floats:
     return found
 
 
-def gradient_outer_product(feature_map: FourierMap, B: Floats, Z: Floats) -> Floats:
+def gradient_outer_product(feature_map: CosineMap, B: Floats, Z: Floats) -> Floats:
     """Average gradient outer product of ``B^T phi`` (inputs x inputs), summed over the targets.
 
     Examples
     --------
+    >>> from okspca.features import FourierMap
     >>> phi = FourierMap(np.array([[1.0, 1.0]]), np.array([-np.pi / 2.0]))  # sqrt(2) sin(z1 + z2)
     >>> gradient_outer_product(phi, np.ones((1, 1)), np.zeros((1, 2))).round(6).tolist()
     [[2.0, 2.0], [2.0, 2.0]]
@@ -62,21 +64,22 @@ def gradient_outer_product(feature_map: FourierMap, B: Floats, Z: Floats) -> Flo
     return found / len(Z)
 
 
-def gradients(feature_map: FourierMap, B: Floats, Z: Floats) -> Iterator[Floats]:
+def gradients(feature_map: CosineMap, B: Floats, Z: Floats) -> Iterator[Floats]:
     """Partial derivatives of each column of ``B^T phi`` at each row (rows x inputs).
 
     Examples
     --------
+    >>> from okspca.features import FourierMap
     >>> phi = FourierMap(np.array([[2.0]]), np.array([-np.pi / 2.0]))  # sqrt(2) sin(2 z)
     >>> [float(found[0, 0].round(6)) for found in gradients(phi, np.ones((1, 1)), np.zeros((1, 1)))]
     [2.828427]
     """
     amplitude = float(np.sqrt(2.0 / feature_map.n_features))
-    slopes = product(Z, feature_map.weights.T)
+    slopes = feature_map.project(Z)
     cosine_features(slopes, feature_map.phases + 0.5 * np.pi, amplitude)  # -sin
     # One target at a time: all would take rows x inputs x targets numbers.
     for column in B.T:
-        yield product(slopes * column, feature_map.weights)
+        yield feature_map.backproject(slopes * column)
 
 
 def input_scales(m: Floats) -> Floats:
@@ -114,9 +117,3 @@ def input_root(M: Floats) -> Floats:
     squares = np.full(d, 1.0 - KEPT)
     squares[:rank] += KEPT * d * values[:rank] / values[:rank].sum()
     return product(vectors * np.sqrt(squares), vectors.T)
-
-
-def rescaled(base: FourierMap, scales: Floats) -> FourierMap:
-    """Return the map of inputs that are multiplied by ``scales`` first: by numbers or a matrix."""
-    weights = product(base.weights, scales) if scales.ndim == 2 else base.weights * scales
-    return FourierMap(weights, base.phases)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from okspca.features.cosines import CosineMap
 from okspca.features.fourier import FourierMap
 from okspca.features.trials import Pilot, Trial, tried
 from okspca.numerics.arrays import Floats
@@ -115,9 +116,10 @@ def trained(start: Trial, pilot: Pilot, tick: Callable[[], object] = lambda: Non
     ``tick`` is called once a step, for whoever shows progress.
     """
     first = Pilot(*(part[: pilot.learn] for part in pilot))
-    most = n_steps(pilot.learn, *start.feature_map.weights.shape)
+    begun_at = _fourier(start.feature_map)
+    most = n_steps(pilot.learn, *begun_at.weights.shape)
     if most < RACE_STEPS:
-        return Trained(start, start.feature_map)
+        return Trained(start, begun_at)
     runs = [_Run.begun(start, first, penalty) for penalty in PENALTIES]
     for run in runs:
         run.go_on(pilot, RACE_STEPS, tick)
@@ -173,13 +175,20 @@ class _Run:
                 self.best, self.best_step = trial, self.descent.steps
 
 
-def _descent(feature_map: FourierMap, rows: Pilot, penalty: float) -> LBFGS:
+def _fourier(feature_map: CosineMap) -> FourierMap:
+    """The map, which must hold frequencies to be trained."""
+    assert isinstance(feature_map, FourierMap)
+    return feature_map
+
+
+def _descent(feature_map: CosineMap, rows: Pilot, penalty: float) -> LBFGS:
     """Begin a descent from a map."""
     Phi = feature_map.transform(rows.Z)
     unit = float(Phi.var(axis=0).mean())
     # Features that do not vary have no unit; any positive one makes the loss defined.
     projection = Projection(rows, penalty, unit if unit > 0.0 else 1.0)
-    return LBFGS(projection, np.concatenate([feature_map.weights.ravel(), feature_map.phases]))
+    weights = _fourier(feature_map).weights
+    return LBFGS(projection, np.concatenate([weights.ravel(), feature_map.phases]))
 
 
 def _map_at(point: Floats, pilot: Pilot) -> FourierMap:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okspca.features.fourier import FourierMap
+from okspca.features.cosines import CosineMap
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import gram, product
 from okspca.numerics.whitening import ridge_coefficients, ridge_factor
@@ -50,6 +50,7 @@ class Trial(NamedTuple):
 
     Examples
     --------
+    >>> from okspca.features import FourierMap
     >>> Z = np.random.RandomState(0).normal(size=(400, 1))
     >>> pilot = Pilot(Z, np.sin(Z), np.ones(400))
     >>> bool(tried(FourierMap.sample(1, 32, bandwidth=1.0), pilot).odds > 100.0)
@@ -58,7 +59,7 @@ class Trial(NamedTuple):
 
     odds: float
     ridge: float
-    feature_map: FourierMap
+    feature_map: CosineMap
     B: Floats
     errors: Floats
 
@@ -92,16 +93,18 @@ def varies(columns: Floats) -> bool:
     return bool((spread > ROUNDING * largest).any())
 
 
-def tried(feature_map: FourierMap, pilot: Pilot, ridges: Sequence[float] = RIDGES) -> Trial:
+def tried(feature_map: CosineMap, pilot: Pilot, ridges: Sequence[float] = RIDGES) -> Trial:
     """Fit the first rows with every ridge, predict the last ones, and keep the best."""
     (Z, T, weights), learn = pilot, pilot.learn
     share = weights[:learn] / weights[:learn].sum()
     Phi = feature_map.transform(Z)
-    left_mean, right_mean = product(share, Phi[:learn]), product(share, T[:learn])
-    root = np.sqrt(share)[:, np.newaxis]
-    left, right = root * (Phi[:learn] - left_mean), root * (T[:learn] - right_mean)
-    S, Ct = gram(left), product(right.T, left)
-    ahead, actual, later = Phi[learn:] - left_mean, T[learn:] - right_mean, weights[learn:]
+    right_mean, root = product(share, T[:learn]), np.sqrt(share)[:, np.newaxis]
+    # In place: these are the large arrays, and new ones would cost as much as the arithmetic.
+    Phi -= product(share, Phi[:learn])
+    left, ahead = Phi[:learn], Phi[learn:]
+    left *= root
+    S, Ct = gram(left), product((root * (T[:learn] - right_mean)).T, left)
+    actual, later = T[learn:] - right_mean, weights[learn:]
     total = float((later * (actual**2).sum(axis=1)).sum())
     fits = []
     for ridge in ridges:

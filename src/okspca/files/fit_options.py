@@ -64,7 +64,12 @@ OPTIONS: dict[str, Option] = {
     "kernel": Option(
         "--kernel", WORD, "gaussian", "gaussian, laplacian, matern12, matern32 or matern52."
     ),
-    "sampling": Option("--sampling", WORD, "plain", "How features are drawn: plain or orthogonal."),
+    "sampling": Option(
+        "--sampling",
+        WORD,
+        "plain",
+        "How features are drawn: plain, orthogonal or structured (quick for many inputs).",
+    ),
     "objective": Option(
         "--objective", WORD, "auto", "auto (as the preset says), covariance or whitened."
     ),
@@ -129,6 +134,7 @@ OPTIONS: dict[str, Option] = {
     ),
     "solver": Option("--solver", WORD, "exact", "How a basis is supplied."),
     "stability": Option("--stability", COUNT, 0, "Sub-moments for an error estimate, or 0."),
+    "n_threads": Option("--threads", COUNT, 1, "Cores that long blocks may use.", least=1),
     "random_state": Option("--seed", COUNT, 0, "Seed of the features.", least=0, most=2**32 - 1),
 }
 #: Defaults that differ from those of the class.

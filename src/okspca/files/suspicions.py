@@ -4,6 +4,7 @@ Nothing is changed here: it is said in a line, with the flag that would change i
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -36,11 +37,33 @@ def suspicions(first: pa.Table, columns: Sequence[str], target: str, task: str) 
     first_column = _numbers(rows.column(columns[0]))
     if first_column is not None and _counts(first_column):
         yield f"Column {columns[0]!r} counts the rows; leave it out with --drop {columns[0]}."
-    for name in columns:
-        told = _relation(rows.column(name), y, codes)
+    numbers = None if y is None else _Numbers.of(y)
+    for name, place in zip(columns, _places(rows, columns), strict=True):
+        told = _relation(rows.column(place), numbers, codes)
         if told:
             drop = f"leave it out with --drop {name}"
             yield f"Column {name!r} {told.format(repr(target))}; {drop}."
+
+
+class _Numbers(NamedTuple):
+    """A target of numbers: the rows of its ends, and whether it has more than two values."""
+
+    values: Floats
+    low: int
+    high: int
+    is_varied: bool
+
+    @classmethod
+    def of(cls, y: Floats) -> Self | None:
+        """Look at a target once for all columns; None where it is constant."""
+        low, high = int(np.argmin(y)), int(np.argmax(y))
+        return cls(y, low, high, len(np.unique(y)) > 2) if y[high] > y[low] else None
+
+
+def _places(rows: pa.Table, columns: Sequence[str]) -> list[int]:
+    """Where columns stand: asked by name, a table looks through all of them each time."""
+    places = {name: place for place, name in enumerate(rows.column_names)}
+    return [places[name] for name in columns]
 
 
 def _counts(values: Floats) -> bool:
@@ -48,11 +71,10 @@ def _counts(values: Floats) -> bool:
     return bool((np.diff(values) == 1.0).all())
 
 
-def _relation(column: pa.ChunkedArray, y: Floats | None, codes: NDArray[np.int64] | None) -> str:
+def _relation(column: pa.ChunkedArray, y: _Numbers | None, codes: NDArray[np.int64] | None) -> str:
     """How a column determines the target, or nothing."""
-    x, told = _numbers(column), ""
-    if x is not None and y is not None and np.ptp(y) > 0.0 and np.ptp(x) > 0.0:
-        told = "is the target {}" if (x == y).all() else _affine(x, y)
+    x = _numbers(column)
+    told = "" if x is None or y is None else _affine(x, y)
     return told or ("is the target {} in other words" if _relabels(column, x, codes) else "")
 
 
@@ -66,14 +88,20 @@ def _relabels(column: pa.ChunkedArray, x: Floats | None, codes: NDArray[np.int64
     return len(np.unique(found * n_classes + codes)) == n_classes
 
 
-def _affine(x: Floats, y: Floats) -> str:
+def _affine(x: Floats, target: _Numbers) -> str:
     """Say by which factor and shift a column is the target, if it is."""
-    low, high = int(np.argmin(y)), int(np.argmax(y))
+    y, low, high, is_varied = target
+    if x[low] == x[high]:  # a multiple of the target, or its copy, would differ there
+        return ""
+    if x[low] == y[low] and (x == y).all():
+        return "is the target {}"
+    if not is_varied:
+        return ""
     with np.errstate(all="ignore"):
         factor = (x[high] - x[low]) / (y[high] - y[low])
         shift = x[low] - factor * y[low]
         is_copy = np.abs(x - factor * y - shift).max() <= TOLERANCE * np.abs(x).max()
-    if not is_copy or len(np.unique(y)) < 3:
+    if not is_copy:
         return ""
     is_shifted = abs(shift) > TOLERANCE * np.abs(x).max()
     return f"is the target {{}} times {factor:.6g}" + (f" plus {shift:.6g}" if is_shifted else "")

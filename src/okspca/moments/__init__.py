@@ -7,6 +7,7 @@ from okspca.moments.moment_window import MomentWindow
 from okspca.moments.scaled_moment import ScaledMoment
 from okspca.moments.sub_moments import SubMoments
 from okspca.moments.target_compression import TargetCompression
+from okspca.moments.updated_moment import UpdatedMoment
 from okspca.moments.whitened_moment import WhitenedMoment
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "ScaledMoment",
     "SubMoments",
     "TargetCompression",
+    "UpdatedMoment",
     "WhitenedMoment",
 ]

@@ -26,19 +26,15 @@ never changed by more: a model that knows nothing answers with the shares.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_expit
 
 from okspca.moments.arrays import EncodedRows
-from okspca.moments.class_discriminants import (
-    REACH,
-    Discriminants,
-    Translation,
-    bounded_ratios,
-    log_odds_of,
-)
+from okspca.moments.class_discriminants import Discriminants, Translation, log_odds_of
+from okspca.moments.opinions import REACH, BeliefNumbers, MapNumbers, believed, map_rows
 from okspca.moments.second_opinion import SecondOpinion, Seen
 from okspca.numerics.arrays import Floats, Integers, copied
+from okspca.numerics.compiled import BoundKernel
 from okspca.numerics.platt import Prior, Trials, fitted
+from okspca.numerics.posteriors import Limits
 
 #: Discriminants are frozen at this row, then at powers of two and halfway between them.  After the
 #: delay they are frozen that much after powers of two, when a ridge has been chosen, and at three
@@ -53,6 +49,7 @@ BELIEF, ROWS_TO_BELIEVE, SHIFT_SPREAD = 0.5, 64.0, 1.0
 LEAST_SLOPE = 0.02
 _FIXED = 1e-6
 _TINY = float(np.finfo(np.float64).tiny)
+_BELIEVED: BoundKernel[Floats] = BoundKernel(believed)
 
 
 class CalibrationMap(NamedTuple):
@@ -65,31 +62,67 @@ class CalibrationMap(NamedTuple):
 
     def of(self, claims: Floats) -> Floats:
         """Logarithms of the probabilities of classes, before they are made to sum to one."""
-        ratios = claims * self.slopes + self.shifts
-        ratios = bounded_ratios(ratios, self.shares, self.n_rows)
-        return np.asarray(log_expit(log_odds_of(self.shares) + ratios))
+        found = np.array(claims, dtype=np.float64, order="C")
+        map_rows(found, self.numbers())
+        return found
+
+    def numbers(self) -> MapNumbers:
+        """What kernels need of it."""
+        base, limits = log_odds_of(self.shares), Limits.of(self.shares, self.n_rows)
+        return MapNumbers(self.slopes, self.shifts, base, limits)
 
 
-class Belief(NamedTuple):
-    """Both opinions; ``unit`` is the mean weight of a row.
+class Belief:
+    """Both opinions on rows, of which the second counts so much.
 
     The second is about scores by the discriminants that were frozen last, which those of today
     are translated to; where that cannot be, it is not asked.
+
+    Parameters
+    ----------
+    found : Discriminants
+        Those of today.
+    first : CalibrationMap
+        The first opinion on them.
+    second : SecondOpinion
+        The second.
+    translation : Translation or None
+        From scores by ``found`` to those that the second opinion is about.
+    unit : float
+        Mean weight of a row.
+
+    Examples
+    --------
+    >>> found = Discriminants.of_shares(2, np.array([0.75, 0.25]))
+    >>> first = CalibrationMap(found.shares, np.ones(2), np.zeros(2), 100.0)
+    >>> belief = Belief(found, first, SecondOpinion.none(2), None, 1.0)
+    >>> np.exp(belief.of(found.of(np.zeros((1, 2))))).round(2).tolist()
+    [[0.75, 0.25]]
     """
 
-    first: CalibrationMap
-    second: SecondOpinion
-    translation: Translation | None
-    unit: float
+    def __init__(
+        self,
+        found: Discriminants,
+        first: CalibrationMap,
+        second: SecondOpinion,
+        translation: Translation | None,
+        unit: float,
+    ) -> None:
+        opinion = second.numbers(found.shares, first.n_rows)
+        if translation is None:
+            opinion = opinion._replace(A=np.zeros((0, 0)))
+        weight = second.weight(unit)
+        with np.errstate(divide="ignore"):
+            blend = float(np.log(weight)), float(np.log1p(-weight))
+        claims, scores = found.claim_numbers(), found.score_numbers(translation)
+        self._numbers = BeliefNumbers(claims, first.numbers(), scores, opinion, blend)
 
-    def of(self, found: Discriminants, values: Floats) -> Floats:
-        """Logarithms of the probabilities of classes, before they are made to sum to one."""
-        log_q = self.first.of(found.claims(values))
-        if self.translation is None:
-            return log_q
-        scores = self.translation.of(found.scores(values))
-        log_p = self.second.log_p(scores, found.shares, self.first.n_rows)
-        return self.second.blended(log_p, log_q, self.unit)
+    def of(self, values: Floats) -> Floats:
+        """Logarithms of the probabilities of classes, before they are made to sum to one.
+
+        ``values``: those of the discriminants, one row for each row.
+        """
+        return _BELIEVED.code(np.ascontiguousarray(values), self._numbers)
 
 
 class Calibration:
@@ -236,7 +269,7 @@ class Calibration:
         ``translation`` is from their scores to those by the frozen ones.
         """
         first = self.map(found.shares, found.spreads, n_rows)
-        return Belief(first, self.second, translation, self.unit)
+        return Belief(found, first, self.second, translation, self.unit)
 
     def map(self, shares: Floats, spreads: Floats, n_rows: float) -> CalibrationMap:
         """Find how much discriminants of such shares and spreads, of so many rows, are believed."""
@@ -258,7 +291,7 @@ class Calibration:
         """
         scores = _widened(self.scores, len(shares))[: len(shares)]
         counts = scores.sum(axis=2)
-        wanted = np.stack([1.0 - shares, shares], axis=1) * self.totals[0]
+        wanted = np.array([1.0 - shares, shares]).T * self.totals[0]
         tells = (counts > 0.0).all(axis=1, keepdims=True)
         factors = np.divide(wanted, counts, out=np.zeros_like(counts), where=tells)
         return np.asarray(scores * factors[:, :, np.newaxis])
@@ -320,5 +353,8 @@ def shrunk_shares(shares: Floats, n_rows: float) -> Floats:
 
 
 def _widened(scores: Floats, n_classes: int) -> Floats:
-    """Scores of at least so many classes."""
-    return np.pad(scores, ((0, max(n_classes - len(scores), 0)), (0, 0), (0, 0)))
+    """Scores of at least so many classes, which may be the array itself."""
+    lacking = n_classes - len(scores)
+    if lacking <= 0:
+        return scores
+    return np.concatenate([scores, np.zeros((lacking, *scores.shape[1:]))])

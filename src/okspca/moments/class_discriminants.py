@@ -5,18 +5,18 @@ the covariance S of that embedding, discriminants are those of Gaussian classes 
 (:mod:`okspca.numerics.discriminants`).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logit
 
+from okspca.moments.opinions import ClaimNumbers, ScoreNumbers, claim_rows
 from okspca.numerics.arrays import Floats
-from okspca.numerics.discriminants import discriminants, log_odds
+from okspca.numerics.discriminants import discriminants
 from okspca.numerics.matrix import product
-from okspca.numerics.whitening import regression_on
+from okspca.numerics.whitening import regression_along
 
-#: Claims beyond this, on the scale of the calibration's grid, are all alike.
-REACH = 8.0
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -26,10 +26,15 @@ class LinearScores(NamedTuple):
     weights: Floats
     at_mean: Floats
 
-    def told_by(self, known: "LinearScores", covariance: Floats) -> "Translation":
-        """How other scores of the same rows tell these, by the covariance of the features."""
-        cross = product(self.weights.T, covariance)
-        M = np.ascontiguousarray(regression_on(covariance, cross, known.weights).T)
+    def told_by(self, known: "LinearScores", images: Callable[[Floats], Floats]) -> "Translation":
+        """How other scores of the same rows tell these, by the covariance of the features.
+
+        ``images`` multiplies columns by that covariance.
+        """
+        image = images(known.weights)
+        covariances = product(self.weights.T, image)
+        M = regression_along(product(known.weights.T, image), covariances)
+        M = np.ascontiguousarray(M.T)
         return Translation(M, self.at_mean - product(known.at_mean, M))
 
 
@@ -91,20 +96,36 @@ class Discriminants(NamedTuple):
     def _in_units(self, values: Floats) -> Floats:
         """Centre values over classes, and divide by the mean spread."""
         centred = values - values.mean(axis=-1, keepdims=True)
-        return np.asarray(centred / np.sqrt((self.spreads**2).mean()))
+        return np.asarray(centred / self._mean_spread())
+
+    def _mean_spread(self) -> float:
+        """Root mean square of the spreads."""
+        return float(np.sqrt((self.spreads**2).mean()))
 
     def claims(self, values: Floats) -> Floats:
         """Claimed log likelihood ratios of the values of rows, on the scale of the grid."""
-        ratios = (log_odds(values) - log_odds_of(self.shares)) / self.spreads
-        return np.arcsinh(ratios).clip(-REACH, REACH)
+        found = np.array(values, dtype=np.float64, order="C")
+        claim_rows(found, self.claim_numbers())
+        return found
+
+    def claim_numbers(self) -> ClaimNumbers:
+        """What kernels need for the claims."""
+        return ClaimNumbers(log_odds_of(self.shares), self.spreads)
+
+    def score_numbers(self, translation: Translation | None) -> ScoreNumbers:
+        """What kernels need for the scores, and for those they are translated to."""
+        into = translation or Translation(np.zeros((0, 0)), np.zeros(0))
+        M = np.ascontiguousarray(into.M)
+        return ScoreNumbers(np.log(self.shares), self._mean_spread(), M, into.shift)
 
 
 def class_discriminants(
-    W: Floats, Ct: Floats, shares: Floats, covariance: Floats, inflation: float
+    W: Floats, Ct: Floats, shares: Floats, images: Callable[[Floats], Floats], inflation: float
 ) -> Discriminants:
     """Discriminants of the classes in the centred embedding of weights W.
 
-    ``Ct`` holds C̄ transposed, one row per class; ``covariance`` is that of the features.
+    ``Ct`` holds C̄ transposed, one row per class; ``images`` multiplies columns by the covariance of
+    the features.
     Columns of zeros are allowed, but not all may be.
     """
     # Columns beyond the rank are zeros and tell nothing.
@@ -112,31 +133,12 @@ def class_discriminants(
     weights = np.zeros((W.shape[1], len(shares)))
     W = W[:, used]
     distances = product(Ct / shares[:, np.newaxis], W)
-    weights[used], offset = discriminants(
-        distances, product(W.T, product(covariance, W)), shares, inflation
-    )
+    variances = product(W.T, images(W))
+    weights[used], offset = discriminants(distances, variances, shares, inflation)
     squares = product(distances, weights[used]).diagonal()
     # From the mean of the others, which is further away than that of all.
     spreads = np.sqrt(np.maximum(squares, 1e-12)) / np.maximum(1.0 - shares, 1e-12)
     return Discriminants(weights, offset, shares, spreads)
-
-
-def bounded_ratios(ratios: Floats, shares: Floats, n_rows: float) -> Floats:
-    """Log likelihood ratios, class against the rest, that so many rows can tell of.
-
-    Examples
-    --------
-    >>> bounded_ratios(np.array([[50.0, -50.0]]), np.array([0.5, 0.5]), 18.0).round(2).tolist()
-    [[2.3, -2.21]]
-    """
-    bounded = _bounded_below(ratios, shares * n_rows)
-    return -_bounded_below(-bounded, (1.0 - shares) * n_rows)
-
-
-def _bounded_below(ratios: Floats, n_rows: Floats) -> Floats:
-    """Log likelihood ratios with one row added that any point was as likely to be as another."""
-    n_rows = np.maximum(n_rows, _TINY)
-    return np.asarray(np.logaddexp(ratios + np.log(n_rows), 0.0) - np.log1p(n_rows))
 
 
 def log_odds_of(shares: Floats) -> Floats:

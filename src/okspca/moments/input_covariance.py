@@ -15,7 +15,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from okspca.numerics.arrays import Floats
-from okspca.numerics.matrix import multiply_into, product
+from okspca.numerics.crew import share_out
+from okspca.numerics.matrix import TILES, multiply_into, product
+from okspca.numerics.scratch import scratch
+
+#: What is done to a number as it passes by, in multiplications with additions.
+ELEMENTWISE = 8
 
 
 class Past(NamedTuple):
@@ -24,6 +29,27 @@ class Past(NamedTuple):
     mean: Floats
     weight: float
     fade: float
+
+
+class Squares(NamedTuple):
+    """Centred squares of a block, upper triangle, with its mean and weight."""
+
+    sums: Floats
+    mean: Floats
+    weight: float
+
+
+def squares_of(Phi: Floats, weights: Floats) -> Squares:
+    """Sum the squares of a block by itself; its length must be a multiple of ``DEPTH``.
+
+    Then :meth:`InputCovariance.add`, too, sums them before the distance of the means.
+    """
+    D, total = Phi.shape[1], float(weights.sum())
+    mean = product(weights / total, Phi)
+    rows, sums = scratch("squared rows", Phi.shape), np.zeros((D, D))
+    _fill_deviations(rows, Phi, mean, weights)
+    multiply_into(rows.T, rows, sums, 1.0, 1.0, True)
+    return Squares(sums, mean, total)
 
 
 class InputCovariance:
@@ -54,12 +80,18 @@ class InputCovariance:
         """Learn a block whose rows count ``weights``."""
         total = float(weights.sum())
         mean = product(weights / total, Phi)
-        rows = np.empty((Phi.shape[0] + 1, Phi.shape[1]))
-        np.subtract(Phi, mean, out=rows[:-1])
-        rows[:-1] *= np.sqrt(weights)[:, np.newaxis]
+        rows = scratch("squared rows", (len(Phi) + 1, len(mean)))
+        _fill_deviations(rows, Phi, mean, weights)
         # The distance of the means is one more square, so one product does it all.
         rows[-1] = _between(past, mean, total)
         self._accumulate(rows, past.fade)
+
+    def add_squares(self, squares: Squares, past: Past) -> None:
+        """Learn a block whose squares are known, to the same bits as :meth:`add`."""
+        if past.fade != 1.0:
+            self.sums *= past.fade
+        self.sums += squares.sums
+        self._accumulate(_between(past, squares.mean, squares.weight)[np.newaxis], 1.0)
 
     def add_one(self, deviation: Floats, scale: float, fade: float) -> None:
         """Learn one row, given its deviation from the old mean as the cross-moment weighs it."""
@@ -76,7 +108,27 @@ class InputCovariance:
 
     def _accumulate(self, rows: Floats, fade: float) -> None:
         """Apply ``S = fade S + rows^T rows`` in place, by one symmetric product."""
-        multiply_into(rows.T, rows, self.sums, 1.0, fade, True)
+
+        def work(start: int, stop: int) -> None:
+            some, sums = rows[:, start:stop], self.sums[:, start:stop]
+            if start:
+                multiply_into(rows.T[:start], some, sums[:start], 1.0, fade, False)
+            multiply_into(some.T, some, sums[start:stop], 1.0, fade, True)
+
+        D = rows.shape[1]
+        share_out(work, D, rows.shape[0] * D * D / 2, step=TILES, triangle=True)
+
+
+def _fill_deviations(rows: Floats, Phi: Floats, mean: Floats, weights: Floats) -> None:
+    """Fill the first rows with weighted deviations from the mean."""
+    roots = np.sqrt(weights)
+
+    def work(start: int, stop: int) -> None:
+        some = rows[start:stop]
+        np.subtract(Phi[start:stop], mean, out=some)
+        some *= roots[start:stop, np.newaxis]
+
+    share_out(work, len(Phi), ELEMENTWISE * Phi.size)
 
 
 def _between(past: Past, mean: Floats, weight: float) -> Floats:

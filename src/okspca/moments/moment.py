@@ -143,6 +143,11 @@ class Moment(StoredSums):
         sums = self.units.of_left(self.units.of_right(self.expanded(self.arrays.sums)))
         return np.ascontiguousarray(sums.T) / max(self.weight, np.finfo(np.float64).tiny)
 
+    def stored_rows(self) -> Floats:
+        """C̄ transposed over the target coordinates that are stored, in its units."""
+        sums = self.units.of_left(self.units.of_right(self.arrays.sums))
+        return sums / max(self.weight, np.finfo(np.float64).tiny)
+
     def bessel(self) -> Floats:
         """C with divisor ``weight - 1``; zero while the weight is at most one."""
         if self.weight <= 1.0:

@@ -4,7 +4,7 @@ With the stored sums S (squares of the input features) and C (their products wit
 weight W, the divisors d and f of input and target features (units), and the factors a of target
 columns (class weights), all taken as exact numbers::
 
-    N = d^-1 S d^-1 / W + l trace(d^-1 S d^-1) / (D W) I,      M = T T^T,  T = d^-1 C f^-1 a / W,
+    N = d^-1 S d^-1 / W + l I,      M = T T^T,      T = d^-1 C f^-1 a / W,
 
 and the directions that are wanted solve ``M w = theta N w``.  Whitened coordinates are those in
 which N is the identity.  What a service finds in them rests on a rounded factor R of N and a
@@ -17,6 +17,7 @@ entries of S and C.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,10 @@ from okspca.numerics.scratch import scratch
 from okspca.numerics.triangular import solve_rows
 from okspca.numerics.whitening import FactorBounds, unwhitened
 
-_UNIT = 0.5 * float(np.finfo(np.float64).eps)
+#: A proven distance of projectors that is close enough: below a millionth of a degree.
+FINE = 2e-8
+#: Half a unit in the last place.
+UNIT = 0.5 * float(np.finfo(np.float64).eps)
 
 
 class Pencil(NamedTuple):
@@ -41,7 +45,7 @@ class Pencil(NamedTuple):
         S, of which the upper triangle counts.
     sums : ndarray of shape (width, D)
         C transposed.
-    weight, ridge : float
+    weight, shift : float
         W and l.
     units : Units
         d and f.
@@ -67,11 +71,16 @@ class Pencil(NamedTuple):
     squares: Floats
     sums: Floats
     weight: float
-    ridge: float
+    shift: float
     units: Units
     column_weights: Floats
     factor: Floats
     bounds: FactorBounds | None
+
+    @property
+    def ways(self) -> tuple["Way", ...]:
+        """Ways to compute a residual; there is only one."""
+        return ((self.residual, FINE),)
 
     def residual(self, V: Floats, theta: Floats, scale: float) -> "Residual":
         """Residual of the weights that columns V stand for, in whitened coordinates.
@@ -81,20 +90,20 @@ class Pencil(NamedTuple):
         """
         assert self.bounds is not None
         (squares, size), (sums, extent), (d, a) = self._without_powers()
-        weight, shift = math.frexp(self.weight)
-        step = extent - shift - _exponent(scale)
+        weight, power = math.frexp(self.weight)
+        step = extent - power - _exponent(scale)
         scaled = np.ldexp(unwhitened(self.factor, V) / d, step)
-        ridge = self.ridge * math.fsum(squares.diagonal() / d[:, 0] ** 2) / len(d)
+        ridge = math.ldexp(self.shift * weight, power - size)
         images = product(squares, Pair.of(scaled)).plus(Pair.of(scaled).times(ridge * d**2))
-        small = theta * weight * 2.0 ** (size - shift - 2 * step)
+        small = theta * weight * 2.0 ** (size - power - 2 * step)
         projected = product(sums, Pair.of(scaled)).times(a * a)
         rest = product(sums.T, projected).minus(images.matmul(small))
         unit = 1.0 / (weight * weight)
         columns = solve_rows(self.factor, (unit * (rest.high + rest.low) / d).T).T
         root = math.sqrt(self.bounds.smallest)
-        inexact = 1.0 + math.ldexp(ridge / weight, size - shift) / self.bounds.smallest
+        inexact = 1.0 + self.shift / self.bounds.smallest
         error = math.ldexp(2.0 * unit * rest.error / root, step)
-        return Residual(np.ldexp(columns, step), error, 16.0 * _UNIT * inexact)
+        return Residual(np.ldexp(columns, step), error, 16.0 * UNIT * inexact)
 
     def _without_powers(
         self,
@@ -126,12 +135,16 @@ class Residual(NamedTuple):
         Bound on the norm of all other rounding in ``columns``.
     relative : float
         Bound on the relative error of numbers taken as exact: powers of class shares, squares of
-        units, the ridge in units of the smallest eigenvalue.
+        units, what the ridge adds in units of the smallest eigenvalue.
     """
 
     columns: Floats
     error: float
     relative: float
+
+
+#: A way to compute a residual, and the proven distance of projectors that is then close enough.
+Way = tuple[Callable[[Floats, Floats, float], Residual], float]
 
 
 def _exponent(power: float) -> int:

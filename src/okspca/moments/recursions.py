@@ -31,11 +31,21 @@ def add_single(arrays: MomentArrays, rows: EncodedRows, forgetting: float) -> Ch
 
 def add_block(arrays: MomentArrays, rows: EncodedRows, forgetting: float) -> None:
     """Learn several rows at once."""
-    n = rows.Phi.shape[0]
+    add_summary(arrays, block_summary(rows, forgetting), forgetting)
+
+
+def add_summary(arrays: MomentArrays, block: MomentArrays, forgetting: float) -> None:
+    """Learn the rows of a :func:`block_summary`."""
+    n = int(block.totals[ROWS])
+    pool(arrays, block, forgetting**n, n)
+
+
+def block_summary(rows: EncodedRows, forgetting: float) -> MomentArrays:
+    """Moment of several rows by themselves, as it is after the last of them."""
     faded = faded_weights(rows, forgetting)
     weight = float(faded.sum())
     work = scratch("left deviations", rows.Phi.shape), np.empty(rows.coordinates.shape)
-    pool(arrays, summary(rows, faded / weight, weight, work), forgetting**n, n)
+    return summary(rows, faded / weight, weight, work)
 
 
 def faded_weights(rows: EncodedRows, forgetting: float) -> Floats:

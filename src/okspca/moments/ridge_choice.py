@@ -18,7 +18,7 @@ from okspca.moments.units import Units
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import product
 from okspca.numerics.thin_svd import thin_svd
-from okspca.numerics.whitening import reduced_coefficients, ridge_factor, whitened_rows
+from okspca.numerics.whitening import reduced_path, ridge_factor, whitened_rows
 
 #: In units of the mean variance of the features.
 GRID = tuple(float(10.0**power) for power in range(-6, 3))
@@ -99,12 +99,8 @@ class RidgeChoice:
         factor = ridge_factor(covariance, self.value)
         targets = thin_svd(whitened_rows(factor, Ct)).left
         directions = np.ascontiguousarray(targets[:, :n_directions])
-        coefficients = np.array(
-            [
-                product(directions.T, reduced_coefficients(covariance, Ct, ridge, n_directions))
-                for ridge in GRID
-            ]
-        )
+        regressions = reduced_path(covariance, Ct, GRID, n_directions)
+        coefficients = np.array([product(directions.T, B) for B in regressions])
         # Rows that are scored come in data units, so what they meet is in units of one over those.
         self.directions, self.coefficients = units.of_right(directions), units.of_left(coefficients)
         self.started_at = int(moment.totals[ROWS])

@@ -18,6 +18,7 @@ from okspca.moments.arrays import (
     feature_sizes,
     level_of,
 )
+from okspca.moments.followed_pencil import FollowedPencil
 from okspca.moments.pencil import Pencil
 from okspca.moments.units import Units
 from okspca.numerics.accurate import norm
@@ -39,7 +40,7 @@ class ScaledMoment(NamedTuple):
         The moment is at rounding level: there is no target.
     labels : bool
         The target features are centred labels, so the rows of ``Ct`` sum to zero.
-    pencil : Pencil or None
+    pencil : Pencil, FollowedPencil or None
         Where ``Ct`` was solved for: the eigenproblem of stored numbers that it stands for.
 
     Examples
@@ -54,7 +55,7 @@ class ScaledMoment(NamedTuple):
     dropped: float
     is_zero: bool
     labels: bool
-    pencil: Pencil | None = None
+    pencil: Pencil | FollowedPencil | None = None
 
 
 def scaled_of(

@@ -25,12 +25,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_expit, log_softmax, softmax
+from scipy.special import log_softmax
 
-from okspca.moments.class_discriminants import Translation, bounded_ratios, log_odds_of
+from okspca.moments.class_discriminants import Translation, log_odds_of
+from okspca.moments.opinions import SecondNumbers, second_rows
 from okspca.numerics.arrays import Floats, Integers
-from okspca.numerics.discriminants import log_odds
-from okspca.numerics.softmax import Examples, fitted_softmax
+from okspca.numerics.posteriors import Limits
+from okspca.numerics.softmax import Examples, fitted_softmax, softmax
 
 MOST_ROWS, MOST_CLASSES = 2048, 64
 #: Rows predicted with more than this are thinned out: one in so many is kept.
@@ -91,17 +92,17 @@ class SecondOpinion(NamedTuple):
 
     def log_p(self, scores: Floats, shares: Floats, n_rows: float) -> Floats:
         """Logarithms of the probabilities of classes, by so many rows."""
-        found = Examples(_with_ones(scores), np.log(shares), *_NOBODY).log_p(self.coefficients)
-        ratios = bounded_ratios(log_odds(found) - log_odds_of(shares), shares, n_rows)
-        return np.asarray(log_softmax(log_expit(log_odds_of(shares) + ratios), axis=1))
+        return second_rows(np.ascontiguousarray(scores), self.numbers(shares, n_rows))
 
-    def blended(self, log_p: Floats, log_q: Floats, unit: float) -> Floats:
-        """Blend its probabilities with those of the first opinion; ``unit`` is a row's weight."""
+    def numbers(self, shares: Floats, n_rows: float) -> SecondNumbers:
+        """What kernels need of it."""
+        A, limits = np.ascontiguousarray(self.coefficients), Limits.of(shares, n_rows)
+        return SecondNumbers(np.log(shares), log_odds_of(shares), A, limits)
+
+    def weight(self, unit: float) -> float:
+        """How much it counts beside the first opinion; ``unit`` is a row's weight."""
         likely = softmax(-self.losses / max(unit, _TINY) - DOUBT * BLENDS)
-        weight = float((likely * BLENDS).sum())
-        with np.errstate(divide="ignore"):
-            parts = np.log(weight) + log_p, np.log1p(-weight) + log_softmax(log_q, axis=1)
-        return np.logaddexp(*parts)
+        return float((likely * BLENDS).sum())
 
     def scored(self, seen: Seen) -> "SecondOpinion":
         """Count the losses of rows, and keep them."""

@@ -153,6 +153,31 @@ class StoredSums(ABC):
         self.widen(encoded[0].shape[1])
         return EncodedRows(Phi, encoded[0], weights, encoded[1])
 
+    def indicator(self, column: int, n_right: int) -> Floats:
+        """Coordinates of a label, of so many that are known; makes room for a late class."""
+        self._n_right = max(self._n_right, n_right)
+        self.widen(column + 1)
+        coordinates = np.zeros(self._width)
+        coordinates[column] = 1.0
+        return coordinates
+
+    def describe(self, Phi: Floats, Psi: Floats, weights: Floats) -> EncodedRows | None:
+        """Do as :meth:`encode` where nothing has to be changed for these rows; else return None."""
+        width = self._width
+        if self.compression is not None or Psi.shape[1] > self._n_right or Psi[:, width:].any():
+            return None
+        coordinates = np.ascontiguousarray(Psi[:, :width])
+        return EncodedRows(Phi, coordinates, weights, np.zeros(len(Phi)))
+
+    def describe_along(
+        self, Phi: Floats, polynomials: tuple[Floats, Floats], weights: Floats
+    ) -> EncodedRows | None:
+        """Do as :meth:`encode_along` where nothing has to be changed for these rows; else None."""
+        encoded = None
+        if self.compression is not None and self.compression.rank == self._width:
+            encoded = self.compression.describe_along(*polynomials)
+        return None if encoded is None else EncodedRows(Phi, encoded[0], weights, encoded[1])
+
     def add_direction(self, psi: Floats) -> bool:
         """Make room for what target features hold outside the compression; False if it is full."""
         if self.compression is None or not self.compression.has_room:

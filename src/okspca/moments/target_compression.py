@@ -128,16 +128,19 @@ class TargetCompression:
         """
         start, n = 0, T.shape[1]
         while self.rank > 0 and self.is_worthwhile:
-            inside, outside = self._split(coefficients)
-            coordinates = product(T.T, inside)
-            dropped = column_squares(product(outside, T))
-            limit = self.tolerance**2 * (row_squares(coordinates) + dropped)
-            start = first_above(dropped, limit, start)
+            coordinates, dropped, start = self._described(T, coefficients, start)
             if start == n:
                 return coordinates, dropped
             psi = product(T[:, start], coefficients)
             self._append(psi - product(coordinates[start], self.directions))
         return None
+
+    def describe_along(self, T: Floats, coefficients: Floats) -> tuple[Floats, Floats] | None:
+        """Do as :meth:`encode_along` where no direction has to be added; else return None."""
+        if self.rank == 0 or not self.is_worthwhile:
+            return None
+        coordinates, dropped, start = self._described(T, coefficients, 0)
+        return (coordinates, dropped) if start == T.shape[1] else None
 
     def turn(self, rotation: Floats) -> None:
         """Replace the directions by orthonormal combinations of them; the span stays."""
@@ -155,6 +158,14 @@ class TargetCompression:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Remember nothing yet."""
         self.__dict__.update(state, _splits=_Splits.by(state["directions"]))
+
+    def _described(self, T: Floats, coefficients: Floats, start: int) -> tuple[Floats, Floats, int]:
+        """Coordinates, squared residuals, and the first row from ``start`` on that is outside."""
+        inside, outside = self._split(coefficients)
+        coordinates = product(T.T, inside)
+        dropped = column_squares(product(outside, T))
+        limit = self.tolerance**2 * (row_squares(coordinates) + dropped)
+        return coordinates, dropped, first_above(dropped, limit, start)
 
     def _split(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Coordinates of rows, and a triangle with the same inner products as what is left of them.

@@ -6,10 +6,14 @@ Beside C̄ the input covariance S_phi (divisor: weight) is kept, and services ar
 
 whose leading left directions U give the weights W that embeddings use.  As l grows they become the
 leading directions of C̄ itself; as l vanishes, those of canonical correlation and reduced-rank
-regression.  The ridge l is in units of the mean variance of the features; it is fixed, or chosen
-along the stream (:mod:`okspca.moments.ridge_choice`).  Answers and certificates live in the
-whitened coordinates, which are those of the triangular factor
-(:mod:`okspca.numerics.whitening`).
+regression.  Answers and certificates live in the whitened coordinates, which are those of the
+triangular factor (:mod:`okspca.numerics.whitening`).
+
+The ridge is in units of the mean variance of the features; it is fixed, or chosen along the stream
+(:mod:`okspca.moments.ridge_choice`).  What it adds to the sums, ``W l``, stays the same for many
+rows, so that a row changes them by rank one: the unit is taken from a grid of four steps a doubling
+or, where the past fades, taken at certain row numbers and left to fade with the sums
+(:attr:`WhitenedMoment.held`).
 
 D weighs classes.  A column of C̄ is p_c times the distance of a class mean from the mean, so without
 weights a class counts p_c^2 (``"squared"``, as in the paper); ``"proportional"`` divides it by
@@ -22,35 +26,34 @@ import numpy as np
 
 from okspca.errors import MergeError
 from okspca.moments.arrays import Change, EncodedRows, GroupArrays
-from okspca.moments.calibration import Belief, Calibration, rows_that_count
-from okspca.moments.class_discriminants import Discriminants, class_discriminants
+from okspca.moments.block_sums import BlockSums
+from okspca.moments.calibration import Calibration
 from okspca.moments.input_covariance import InputCovariance, Past
-from okspca.moments.moment import Moment
+from okspca.moments.judging_moment import JudgingMoment
 from okspca.moments.pencil import Pencil
-from okspca.moments.recursions import add_block, add_single, faded_weights, turned
+from okspca.moments.recursions import add_block, add_single, add_summary, faded_weights, turned
 from okspca.moments.ridge_choice import RidgeChoice
 from okspca.moments.scaled_moment import ScaledMoment, groups_in_units
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, Integers, copied, unit_scaled
-from okspca.numerics.discriminants import left_out_inflation
 from okspca.numerics.matrix import product
-from okspca.numerics.thin_svd import thin_svd
 from okspca.numerics.whitening import (
     FactorBounds,
     factor_bounds,
     factored,
+    mean_variance,
     reduced_coefficients,
-    ridge_factor,
+    steady,
     unwhitened,
     whitened_rows,
-    with_ridge,
+    with_shift,
 )
 
 #: Power of p_c that the column of a class is divided by.
 CLASS_WEIGHTING = {"squared": 0.0, "proportional": 0.5, "balanced": 1.0}
 
 
-class WhitenedMoment(Moment):
+class WhitenedMoment(JudgingMoment):
     """A cross-moment with the covariance of its inputs.
 
     Parameters
@@ -103,6 +106,13 @@ class WhitenedMoment(Moment):
             n_left, n_right, forgetting=forgetting, labels=labels, compression=compression
         )
         self.ridge = ridge
+        #: Whether the unit of the ridge is on a grid; with files of earlier versions it is not.
+        self.is_steady = True
+        #: Set in copies for answers: what the ridge adds to the sums, where the past fades.
+        self.held: float | None = None
+        #: Set in copies for answers: rows after a rebuild decide nothing; what was known there.
+        self.is_ahead = False
+        self.held_inflation: float | None = None
         self.class_weighting = class_weighting
         self.n_directions = n_directions
         self.covariance = InputCovariance(n_left)
@@ -119,9 +129,29 @@ class WhitenedMoment(Moment):
         """The ridge, in units of the mean variance of the features."""
         return self.choice.value if self.choice is not None else self.ridge or 0.0
 
-    def add(self, rows: EncodedRows) -> None:
-        """Learn a block of rows, cut where a round begins or ends."""
+    def shift(self, upper: Floats) -> float:
+        """What the ridge adds to the diagonal of the covariance, which is ``upper``."""
+        if self.held is not None:
+            return self.held / self.weight
+        unit = mean_variance(upper)
+        # Of the sums, which do not change their scale with every row as their mean does.
+        return self.ridge_in_use * (self._of_sums(unit) if self.is_steady else unit)
+
+    def go_ahead(self, n_rows: int) -> None:
+        """From here, the last rebuild, learn so many rows for answers only: they decide nothing."""
+        self.is_ahead = True
+        if self.calibration is not None:
+            self.held_inflation = self.inflation()
+        if self.forgetting < 1.0:
+            added = self.shift(self.variances()) * self.weight
+            self.held = added * self.forgetting**n_rows
+
+    def add(self, rows: EncodedRows, sums: BlockSums | None = None) -> None:
+        """Learn a block of rows, cut where a round begins or ends; its sums may be known."""
         start, n = 0, rows.Phi.shape[0]
+        if self.is_ahead:
+            self._add_piece(rows)
+            return
         while start < n:
             stop = n
             if self.choice is not None:
@@ -129,7 +159,8 @@ class WhitenedMoment(Moment):
             if self.calibration is not None:
                 stop = min(stop, start + self.calibration.next_stop(self.rows) - self.rows)
             # A piece ends where predictors change: its rows are scored by one set of them.
-            self._add_piece(EncodedRows(*(part[start:stop] for part in rows)))
+            piece = EncodedRows(*(part[start:stop] for part in rows))
+            self._add_piece(piece, sums if stop - start == n else None)
             start = stop
 
     def add_one(self, rows: EncodedRows) -> Change:
@@ -169,6 +200,7 @@ class WhitenedMoment(Moment):
             forgetting=self.forgetting,
             labels=self.labels,
         )
+        moved.is_steady = self.is_steady
         moved.fill_columns(self.arrays, columns)
         moved.covariance = copied(self.covariance)
         if self.choice is not None:
@@ -206,30 +238,25 @@ class WhitenedMoment(Moment):
 
     def scaled(self) -> ScaledMoment:
         """Snapshot of the whitened moment for services."""
-        plain = self._plain_scaled()
-        shifted = with_ridge(self._covariance(), self.ridge_in_use)
-        factor, weights = factored(shifted), self._column_weights()
+        plain, weights = self._plain_scaled(), self.column_weights()
+        shifted = self._shifted()
+        factor = factored(shifted)
         pencil = self._pencil(factor, factor_bounds(shifted, factor))
         rows = whitened_rows(factor, plain.Ct * weights[:, np.newaxis])
         Ct, scale = unit_scaled(rows)
-        # Whitening stretches what was left out by one over the root of the smallest eigenvalue at
-        # most.
-        dropped = 0.0
-        if plain.dropped > 0.0:
-            smallest = 0.0 if pencil.bounds is None else pencil.bounds.smallest
-            stretch = weights.max(initial=1.0) / np.sqrt(smallest) if smallest else np.inf
-            dropped = plain.dropped * stretch / scale
+        scale *= plain.scale
+        dropped = self._dropped(plain, pencil.bounds) / scale
         # Columns that are weighted no longer sum to zero.
         labels = plain.labels and self.class_weighting == "squared"
-        return ScaledMoment(Ct, plain.scale * scale, dropped, plain.is_zero, labels, pencil)
+        return ScaledMoment(Ct, scale, dropped, plain.is_zero, labels, pencil)
 
     def feature_weights(self, vectors: Floats) -> Floats:
         """Turn directions of whitened coordinates into weights of the features."""
-        return unwhitened(self._factor(), vectors)
+        return unwhitened(self.factor(), vectors)
 
     def in_target_coordinates(self, groups: GroupArrays) -> GroupArrays:
         """Show sub-moments in the coordinates in which this moment is shown."""
-        factor, weights = self._factor(), self._column_weights()
+        factor, weights = self.factor(), self.column_weights()
         groups = groups_in_units(groups, self.units)
         n, width, D = groups.sums.shape
         sums = groups.sums * weights[:width, np.newaxis]
@@ -254,25 +281,32 @@ class WhitenedMoment(Moment):
         if not plain.is_zero:
             Ct = self.units.of_left(self.units.of_right(self.arrays.sums / self.weight))
             ahead = self.units.of_left(rows.Phi - self.arrays.left_mean)
-            B = reduced_coefficients(self._covariance(), Ct, self.ridge_in_use, self.n_directions)
+            B = reduced_coefficients(self.variances(), Ct, self.ridge_in_use, self.n_directions)
             actual[:known] -= product(B, ahead.T)
         return float((rows.weights * (actual**2).sum(axis=0)).sum()), squares
 
     def input_covariance(self) -> Floats:
         """Covariance of the input features (divisor: weight), symmetric."""
-        upper = np.triu(self._covariance())
+        upper = np.triu(self.variances())
         return upper + np.triu(upper, 1).T
 
-    def _add_piece(self, rows: EncodedRows) -> None:
+    def images(self, W: Floats) -> Floats:
+        """Covariance of the input features times columns."""
+        return product(self.input_covariance(), W)
+
+    def _add_piece(self, rows: EncodedRows, sums: BlockSums | None = None) -> None:
         """Learn rows among which no round begins or ends."""
-        n = rows.Phi.shape[0]
-        if n == 1:
+        if len(rows.Phi) == 1:
             self.add_one(rows)
             return
         self._score(rows)
-        past = self._past(n)
-        add_block(self.arrays, rows, self.forgetting)
-        self.covariance.add(rows.Phi, faded_weights(rows, self.forgetting), past)
+        past = self._past(len(rows.Phi))
+        if sums is None:
+            add_block(self.arrays, rows, self.forgetting)
+            self.covariance.add(rows.Phi, faded_weights(rows, self.forgetting), past)
+        else:
+            add_summary(self.arrays, sums.moment, self.forgetting)
+            self.covariance.add_squares(sums.squares, past)
         self._begin_round()
 
     def _past(self, n: int) -> Past:
@@ -282,6 +316,8 @@ class WhitenedMoment(Moment):
 
     def _score(self, rows: EncodedRows) -> None:
         """Let what is on trial predict rows that are not learned yet."""
+        if self.is_ahead:
+            return
         if self.choice is not None and self.choice.is_scoring(self.rows):
             self.choice.score(rows)
         if self.calibration is not None:
@@ -289,82 +325,40 @@ class WhitenedMoment(Moment):
 
     def _begin_round(self) -> None:
         """Begin a round of the choice of a ridge, or of scores, if one is due."""
-        if self.choice is not None and self.choice.begins(self.rows):
-            self.choice.begin(self.arrays, self.covariance.sums, self.units, self._n_used)
-        if self.calibration is not None and self.calibration.begins(self.rows):
-            self._freeze_discriminants(self.calibration)
-
-    def _freeze_discriminants(self, calibration: Calibration) -> None:
-        """Let the discriminants as they are now score the rows to come."""
-        plain, R = self._plain_scaled(), self._factor()
-        if plain.is_zero:
-            calibration.begin(Discriminants.none(len(R)), self.rows)
+        if self.is_ahead:
             return
-        rows = whitened_rows(R, plain.Ct * self._column_weights()[:, np.newaxis])
-        V = thin_svd(rows).right[: self._n_used].T
-        W = unwhitened(R, V)
-        found = self.discriminants_of(W)
-        # Rows to come are scored as features, so they are not embedded first.
-        features = product(W, found.weights)
-        offset = found.offset - product(self.arrays.left_mean, features)
-        found = found._replace(weights=features, offset=offset)
-        translation = None
-        if calibration.speaks_of(len(offset)):
-            mean = self.arrays.left_mean
-            known, wanted = (one.linear_scores(mean) for one in (calibration.frozen, found))
-            translation = wanted.told_by(known, self.input_covariance())
-        calibration.begin(found, self.rows, translation)
+        if self.choice is not None and self.choice.begins(self.rows):
+            self.choice.begin(self.arrays, self.covariance.sums, self.units, self.n_used)
+        if self.calibration is not None and self.calibration.begins(self.rows):
+            self.freeze_discriminants(self.calibration)
 
-    def discriminants_of(self, W: Floats) -> Discriminants:
-        """Discriminants of the classes in the centred embedding of weights W.
+    def _dropped(self, plain: ScaledMoment, bounds: FactorBounds | None) -> float:
+        """Bound on the norm of what compression left out, in whitened coordinates.
 
-        Columns of zeros are allowed; without others, the discriminants are the shares.
+        Whitening stretches it by one over the root of the smallest eigenvalue at most.
         """
-        shares = np.maximum(self.arrays.right_mean, np.finfo(np.float64).tiny)
-        if not W.any():
-            return Discriminants.of_shares(W.shape[1], shares)
-        S, Ct = self.input_covariance(), self.matrix().T[: self.width]
-        inflation = 1.0 if self.calibration is None else self._inflation(S)
-        return class_discriminants(W, Ct, shares, S, inflation)
+        if plain.dropped == 0.0:
+            return 0.0
+        smallest = 0.0 if bounds is None else bounds.smallest
+        weights = self.column_weights().max(initial=1.0)
+        stretch = weights / np.sqrt(smallest) if smallest else np.inf
+        return float(plain.scale * plain.dropped * stretch)
 
-    def belief_in(self, found: Discriminants, W: Floats) -> Belief | None:
-        """How much discriminants in the centred embedding of weights W may be believed.
-
-        None where nothing was kept that tells.
-        """
-        if self.calibration is None:
-            return None
-        translation = None
-        if self.calibration.speaks_of(len(found.offset)):
-            features = found._replace(weights=product(W, found.weights))
-            known = features.linear_scores(np.zeros(len(W)))
-            wanted = self.calibration.frozen.linear_scores(self.arrays.left_mean)
-            translation = wanted.told_by(known, self.input_covariance())
-        return self.calibration.belief(found, self._rows_that_count(), translation)
-
-    def _inflation(self, S: Floats) -> float:
-        """By how much squared residuals grow where a row is left out."""
-        unit = float(np.trace(S)) / len(S)
-        ridge = self.ridge_in_use * (unit if unit > 0.0 else 1.0)
-        return left_out_inflation(self._factor(), ridge, self._rows_that_count())
-
-    @property
-    def _n_used(self) -> int:
-        """Number of leading directions that are more than rounding."""
-        if not self.labels:
-            return self.n_directions
-        n_classes = int(np.count_nonzero(self.arrays.right_mean))
-        return max(1, min(self.n_directions, n_classes - 1))
-
-    def _rows_that_count(self) -> float:
-        """Rows of equal weight that a mean over these rows is as good as."""
-        return rows_that_count(self.rows, self.forgetting)
-
-    def _factor(self) -> Floats:
+    def factor(self) -> Floats:
         """Triangular factor of the covariance with its ridge."""
-        return ridge_factor(self._covariance(), self.ridge_in_use)
+        return factored(self._shifted())
 
-    def _covariance(self) -> Floats:
+    def _shifted(self) -> Floats:
+        """The covariance with its ridge."""
+        upper = self.variances()
+        return with_shift(upper, self.shift(upper))
+
+    def _of_sums(self, unit: float) -> float:
+        """A unit on the grid of what it is in sums."""
+        sums = unit * self.weight
+        return steady(sums) / self.weight if 0.0 < sums < np.inf else unit
+
+    def variances(self) -> Floats:
         """Covariance of the input features, of which only the upper triangle counts."""
         return self.units.of_square(self.covariance.mean_square(self.weight))
 
@@ -374,14 +368,14 @@ class WhitenedMoment(Moment):
             self.covariance.sums.copy(),
             self.arrays.sums.copy(),
             self.weight,
-            self.ridge_in_use,
+            self.shift(self.variances()),
             self.units,
-            self._column_weights(),
+            self.column_weights(),
             factor,
             bounds,
         )
 
-    def _column_weights(self) -> Floats:
+    def column_weights(self) -> Floats:
         """What the stored target coordinates are multiplied by."""
         power = CLASS_WEIGHTING[self.class_weighting] if self.labels else 0.0
         shares = self.arrays.right_mean

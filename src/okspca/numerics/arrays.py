@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+Signs: TypeAlias = NDArray[np.int8]
 Part = TypeVar("Part")
 LARGEST_EXPONENT = 1022
 #: Inputs and responses of a larger magnitude cannot be squared safely and are refused.

@@ -16,13 +16,16 @@ import numpy as np
 from scipy.linalg import eigh
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import compiled
 from okspca.numerics.matrix import product
+from okspca.numerics.posteriors import log_odds_row
 from okspca.numerics.whitening import freedom
 
 #: What is added to the variances within classes, relative to their mean.
 WITHIN_RIDGE = 1e-6
 _TINY = float(np.finfo(np.float64).tiny)
 _LEAST_LEFT = 1e-3
+_ROUNDING, _LEAST = float(np.finfo(np.float64).eps), 1e-200
 
 
 def discriminants(
@@ -51,7 +54,8 @@ def discriminants(
     within = total - between
     if inflation > 1.0:
         within = _inflated(within, total, inflation)
-    unit = max(float(np.trace(within)) / len(within), _TINY)
+    # Where classes do not vary, what rounding leaves of the variance of all rows is the unit.
+    unit = max(float(np.trace(within)), _ROUNDING * float(np.trace(total)), _LEAST) / len(within)
     ridged = within + WITHIN_RIDGE * unit * np.eye(len(within))
     pseudo_inverse = np.asarray(np.linalg.pinv(ridged, hermitian=True), dtype=np.float64)
     weights = product(pseudo_inverse, distances.T)
@@ -77,16 +81,16 @@ def log_odds(values: Floats) -> Floats:
     >>> log_odds(np.log([[0.5, 0.25, 0.25]])).round(4).tolist()
     [[0.0, -1.0986, -1.0986]]
     """
-    rows, first = np.arange(len(values)), values.argmax(axis=1)
-    shifted = values - values[rows, first][:, np.newaxis]
-    others = np.exp(shifted)
-    # Only the largest is summed without itself; from any other, the difference is safe.
-    rest = np.log(np.maximum(others.sum(axis=1, keepdims=True) - others, _TINY))
-    shifted[rows, first] = -np.inf
-    second = shifted.max(axis=1)
-    rest[rows, first] = second + np.log(np.exp(shifted - second[:, np.newaxis]).sum(axis=1))
-    shifted[rows, first] = 0.0
-    return np.asarray(shifted - rest)
+    found = np.array(values, dtype=np.float64, order="C")
+    _log_odds_rows(found)
+    return found
+
+
+@compiled
+def _log_odds_rows(values: Floats) -> None:
+    """Replace log posteriors by log odds."""
+    for i in range(values.shape[0]):
+        log_odds_row(values[i], values[i])
 
 
 def _inflated(within: Floats, total: Floats, inflation: float) -> Floats:

@@ -24,7 +24,7 @@ Kernels call :func:`multiplied`, :func:`multiply_into`, :func:`mirror`, :func:`a
 import numpy as np
 
 from okspca.numerics.arrays import Floats
-from okspca.numerics.compiled import compiled
+from okspca.numerics.compiled import compiled, fused
 from okspca.numerics.ordered import ordered_inner
 from okspca.numerics.shared import (
     matrix,
@@ -43,6 +43,9 @@ from okspca.numerics.tile import HEIGHT, WIDTH, copy_columns, copy_rows, fill_ti
 #: Terms that are summed in registers; rows of A and columns of B whose copies stay in the caches.
 DEPTH, ROWS, COLUMNS = 256, 96, 512
 SQUARE = 16
+#: Where a product is cut at multiples of this, its parts are made of the tiles of the whole: even
+#: what lies below a diagonal, without a meaning, has the same bits.
+TILES = 24
 _MISFIT = "Matrices of such shapes cannot be multiplied."
 
 
@@ -192,3 +195,25 @@ def combine_into(x: Floats, A: Floats, out: Floats) -> None:
     for i in range(A.shape[0]):
         for j in range(out.size):
             out[j] += x[i] * A[i, j]
+
+
+@fused
+def row_product_into(x: Floats, A: Floats, out: Floats) -> None:
+    """Replace ``out`` by ``x @ A`` with the bits of :func:`multiply_into`, all in C order.
+
+    Nothing is packed, so it is quicker for one row, and slower for many.
+    """
+    for j in range(out.shape[0]):
+        out[j] = 0.0
+    for p in range(min(x.shape[0], DEPTH)):
+        for j in range(out.shape[0]):
+            out[j] += x[p] * A[p, j]
+    # A longer sum is one of chunks, each of which begins at zero.
+    chunk = np.empty(out.shape[0] if x.shape[0] > DEPTH else 0)
+    for first in range(DEPTH, x.shape[0], DEPTH):
+        chunk[:] = 0.0
+        for p in range(first, min(x.shape[0], first + DEPTH)):
+            for j in range(out.shape[0]):
+                chunk[j] += x[p] * A[p, j]
+        for j in range(out.shape[0]):
+            out[j] += chunk[j]

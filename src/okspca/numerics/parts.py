@@ -133,6 +133,12 @@ class KernelDispatcher(CPUDispatcher):
         if self._opened().is_wanted(sig, self.targetctx):
             self.compile(sig)
 
+    def _compilation_chain_init_hook(self) -> None:
+        """Leave extensions of Numba alone until it compiles, when it looks for them anyway.
+
+        Finding them reads what every installed package says of itself, and loading needs none.
+        """
+
     @cached_property
     def callee(self) -> _Callee:
         """What kernels see of it."""

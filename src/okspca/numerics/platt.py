@@ -9,12 +9,13 @@ times Gaussians of a and b (Platt's calibration with a prior).  It is concave; N
 halved until they gain.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_expit
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import BoundKernel, compiled
 
 OTHERS, OWN = 0, 1
 _STEPS, _HALVINGS, _TOLERANCE = 50, 40, 1e-12
@@ -37,10 +38,6 @@ class Trials(NamedTuple):
     base: Floats
     x: Floats
 
-    def log_odds(self, a: float, b: Floats) -> Floats:
-        """Log odds at the points of the grid."""
-        return np.asarray((self.base + b)[:, np.newaxis] + a * self.x)
-
 
 class Prior(NamedTuple):
     """Gaussians of the slope, and of the shifts about zero."""
@@ -48,6 +45,16 @@ class Prior(NamedTuple):
     slope: float
     slope_spread: float
     shift_spread: Floats
+
+
+class Slopes(NamedTuple):
+    """Derivatives by the slope (a) and by each shift (b), and the curvature."""
+
+    a: float
+    b: Floats
+    aa: float
+    ab: Floats
+    bb: Floats
 
 
 def fitted(trials: Trials, prior: Prior) -> tuple[float, Floats]:
@@ -61,43 +68,75 @@ def fitted(trials: Trials, prior: Prior) -> tuple[float, Floats]:
     >>> bool(np.isclose(a, np.log(3.0))), bool(abs(b[0]) < 1e-9)
     (True, True)
     """
-    a, b = prior.slope, np.zeros(len(trials.base))
-    loss = _loss(trials, prior, a, b)
+    return _FITTED.code(trials, prior)
+
+
+@compiled
+def _fitted(trials: Trials, prior: Prior) -> tuple[float, Floats]:
+    """Do so."""
+    a, b = prior.slope, np.zeros(trials.base.shape[0])
+    loss, slopes = _loss(trials, prior, a, b)
     for _ in range(_STEPS):
-        da, db = _newton_step(trials, prior, a, b)
-        for halvings in range(_HALVINGS):
-            step = 0.5**halvings
-            after = _loss(trials, prior, a - step * da, b - step * db)
+        da, db = _newton_step(slopes)
+        gains = False
+        for _ in range(_HALVINGS):
+            after, found = _loss(trials, prior, a - da, b - db)
             # Equal is enough: at the optimum no step gains anything.
             if after <= loss:
+                gains = True
                 break
-        else:
-            return a, b
-        gain, loss = loss - after, after
-        a, b = a - step * da, b - step * db
+            da *= 0.5
+            db *= 0.5
+        if not gains:
+            break
+        a, b = a - da, b - db
+        gain, loss, slopes = loss - after, after, found
         if gain <= _TOLERANCE * max(1.0, loss):
             break
     return a, b
 
 
-def _newton_step(trials: Trials, prior: Prior, a: float, b: Floats) -> tuple[float, Floats]:
+@compiled
+def _newton_step(slopes: Slopes) -> tuple[float, Floats]:
     """Newton's step: shifts touch only the slope and themselves, so they are eliminated."""
-    q, total = expit(trials.log_odds(a, b)), trials.weights.sum(axis=1)
-    gap, curvature = total * q - trials.weights[:, OWN], total * q * (1.0 - q)
-    for_a = float((gap * trials.x).sum()) + (a - prior.slope) / prior.slope_spread**2
-    for_b = gap.sum(axis=1) + b / prior.shift_spread**2
-    aa = float((curvature * trials.x**2).sum()) + prior.slope_spread**-2
-    ab = (curvature * trials.x).sum(axis=1)
-    bb = curvature.sum(axis=1) + prior.shift_spread**-2
+    for_a, for_b, aa, ab, bb = slopes
+    gap, left = for_a, aa
+    for c in range(for_b.shape[0]):
+        gap -= ab[c] * for_b[c] / bb[c]
+        left -= ab[c] * ab[c] / bb[c]
     # The divisor is positive; rounding may lose that where slope and shifts do the same.
-    da = (for_a - float((ab * for_b / bb).sum())) / max(aa - float((ab**2 / bb).sum()), 1e-12 * aa)
+    da = gap / max(left, 1e-12 * aa)
     return da, (for_b - ab * da) / bb
 
 
-def _loss(trials: Trials, prior: Prior, a: float, b: Floats) -> float:
-    """Negative logarithm of what is maximised."""
-    eta = trials.log_odds(a, b)
-    data = (trials.weights[:, OWN] * log_expit(eta)).sum()
-    data += (trials.weights[:, OTHERS] * log_expit(-eta)).sum()
-    apart = ((a - prior.slope) / prior.slope_spread) ** 2 + ((b / prior.shift_spread) ** 2).sum()
-    return float(0.5 * apart - data)
+@compiled
+def _loss(trials: Trials, prior: Prior, a: float, b: Floats) -> tuple[float, Slopes]:
+    """Negative logarithm of what is maximised, and its derivatives."""
+    n = b.shape[0]
+    for_b, ab, bb = np.zeros(n), np.zeros(n), np.zeros(n)
+    away = (a - prior.slope) / prior.slope_spread
+    loss, for_a, aa = 0.5 * away * away, away / prior.slope_spread, prior.slope_spread**-2.0
+    for c in range(n):
+        shift = b[c] / prior.shift_spread[c]
+        loss += 0.5 * shift * shift
+        for_b[c], bb[c] = shift / prior.shift_spread[c], prior.shift_spread[c] ** -2.0
+        for i in range(trials.x.shape[1]):
+            others, own = trials.weights[c, OTHERS, i], trials.weights[c, OWN, i]
+            if others == 0.0 and own == 0.0:
+                continue
+            x = trials.x[c, i]
+            eta = trials.base[c] + b[c] + a * x
+            small = math.exp(-abs(eta))
+            q = (1.0 if eta >= 0.0 else small) / (1.0 + small)
+            log_q = min(eta, 0.0) - math.log1p(small)
+            loss -= own * log_q + others * (log_q - eta)
+            gap, curvature = (own + others) * q - own, (own + others) * q * (1.0 - q)
+            for_a += gap * x
+            aa += curvature * x * x
+            for_b[c] += gap
+            ab[c] += curvature * x
+            bb[c] += curvature
+    return loss, Slopes(for_a, for_b, aa, ab, bb)
+
+
+_FITTED: BoundKernel[tuple[float, Floats]] = BoundKernel(_fitted)

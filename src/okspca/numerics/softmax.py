@@ -55,6 +55,18 @@ class Examples(NamedTuple):
         return found
 
 
+def softmax(values: Floats) -> Floats:
+    """Numbers that sum to one along the last axis, from their logarithms up to a constant.
+
+    Examples
+    --------
+    >>> softmax(np.log(np.array([[1.0, 3.0]]))).round(12).tolist()
+    [[0.25, 0.75]]
+    """
+    found = np.exp(values - values.max(axis=-1, keepdims=True))
+    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+
+
 def fitted_softmax(
     examples: Examples, start: Floats, *, precision: float = 1.0, enough: float = ENOUGH
 ) -> Floats:

@@ -11,12 +11,14 @@ times U, those of the symmetric root.  In the original coordinates both are the 
 
 A triangular factor takes a thirtieth of the work of the symmetric root.
 
-Ridges are given in units of the mean variance, ``trace(S) / D``.
+Ridges are given in units of the mean variance, ``trace(S) / D``, which is rounded to a grid of four
+steps a doubling where the ridge is to stay the same while rows come (:func:`steady`).
 
 What rounding does to all this is bounded by :func:`factor_bounds`.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +43,7 @@ MOST_DISTORTION = 0.1
 _EPS = float(np.finfo(np.float64).eps)
 # Twice the smallest number: what an operation may lose to underflow.
 _TINY = 1e-323
+_INDEFINITE = "The covariance of the features could not be factored: it is not definite."
 
 
 class FactorBounds(NamedTuple):
@@ -55,6 +58,9 @@ class FactorBounds(NamedTuple):
     slack : float
         Relative error, in the Frobenius norm and in whitened coordinates, that solving with R or
         its transpose may make.
+    drift : float
+        The same for rows that were not solved but have followed R (:mod:`okspca.numerics.
+        updating`), beyond ``slack``.
 
     Examples
     --------
@@ -65,21 +71,46 @@ class FactorBounds(NamedTuple):
     smallest: float
     distortion: float
     slack: float
+    drift: float = 0.0
 
 
-def with_ridge(upper: Floats, ridge: float) -> Floats:
-    """``S + l I``; only the upper triangle of S is read.
+def mean_variance(upper: Floats) -> float:
+    """The unit of ridges: ``trace(S) / D``, or one for features that never varied.
 
     Examples
     --------
-    >>> with_ridge(np.eye(2) * 3.0, ridge=1.0 / 3.0).diagonal().tolist()
+    >>> mean_variance(np.eye(2) * 3.0), mean_variance(np.zeros((2, 2)))
+    (3.0, 1.0)
+    """
+    unit = float(np.trace(upper)) / upper.shape[0]
+    # Any positive ridge makes the sum definite.
+    return unit if unit > 0.0 else 1.0
+
+
+def steady(unit: float) -> float:
+    """The nearest number, by its ratio, on a grid of four steps a doubling.
+
+    A unit that grows row by row then stays the same for many rows.  No whole number, and no power
+    of two, lies half way between two steps.
+
+    Examples
+    --------
+    >>> [round(steady(unit), 3) for unit in (1.0, 1.05, 1.1, 2.0)]
+    [1.0, 1.0, 1.189, 2.0]
+    """
+    return float(2.0 ** (round(4.0 * math.log2(unit)) / 4.0))
+
+
+def with_shift(upper: Floats, shift: float) -> Floats:
+    """``S + shift I``; only the upper triangle of S is read.
+
+    Examples
+    --------
+    >>> with_shift(np.eye(2) * 3.0, shift=1.0).diagonal().tolist()
     [4.0, 4.0]
     """
-    D = upper.shape[0]
-    unit = float(np.trace(upper)) / D
     shifted = upper.copy()
-    # Features that never varied have no unit; any positive ridge makes the sum definite.
-    shifted.flat[:: D + 1] += ridge * (unit if unit > 0.0 else 1.0)
+    shifted.flat[:: upper.shape[0] + 1] += shift
     return shifted
 
 
@@ -93,14 +124,16 @@ def factored(shifted: Floats) -> Floats:
     """
     R = cholesky(shifted)
     if R is None:
-        message = "The covariance of the features could not be factored: it is not definite."
-        raise NumericalError(message)
+        raise NumericalError(_INDEFINITE)
     return R
 
 
 def ridge_factor(upper: Floats, ridge: float) -> Floats:
     """Upper triangular R with ``R^T R = S + l I``; only the upper triangle of S is read."""
-    return factored(with_ridge(upper, ridge))
+    R = with_shift(upper, ridge * mean_variance(upper))
+    if not factor_in_place(R):
+        raise NumericalError(_INDEFINITE)
+    return R
 
 
 def factor_bounds(shifted: Floats, R: Floats) -> FactorBounds | None:
@@ -119,7 +152,18 @@ def factor_bounds(shifted: Floats, R: Floats) -> FactorBounds | None:
     floor = _verified_shift(shifted, _smallest_estimate(R, trace / D)) - 2.0 * error
     if not (floor > 0.0 and error <= MOST_DISTORTION * floor):
         return None
-    return FactorBounds(floor, error / floor, rounding * math.sqrt(1.01 * trace / floor))
+    return FactorBounds(floor, error / floor, solving_slack(D, trace / floor))
+
+
+def solving_slack(D: int, condition: float) -> float:
+    """Relative error of solving with a factor whose squared norm is so often its least eigenvalue.
+
+    Examples
+    --------
+    >>> solving_slack(100, 1e4) < 3e-12
+    True
+    """
+    return (D + 24.0) * _EPS * math.sqrt(1.01 * condition)
 
 
 def _smallest_estimate(R: Floats, unit: float) -> float:
@@ -182,10 +226,25 @@ def reduced_coefficients(S: Floats, Ct: Floats, ridge: float, rank: int) -> Floa
     The directions W are those of the ridge; the regression on ``W^T phi`` itself has none.  Only
     the upper triangle of S is read.
     """
-    factor = ridge_factor(S, ridge)
-    V = thin_svd(whitened_rows(factor, Ct)).right[:rank].T
-    W = unwhitened(factor, V)
-    return product(regression_on(S, Ct, W), W.T)
+    return reduced_path(S, Ct, [ridge], rank)[0]
+
+
+def reduced_path(S: Floats, Ct: Floats, ridges: Sequence[float], rank: int) -> list[Floats]:
+    """As :func:`reduced_coefficients`, for each of some ridges.
+
+    Examples
+    --------
+    >>> S, Ct = np.diag([4.0, 1.0]), np.array([[2.0, 0.0]])
+    >>> [B.round(6).tolist() for B in reduced_path(S, Ct, [0.001, 1.0], 1)]
+    [[[0.5, 0.0]], [[0.5, 0.0]]]
+    """
+    directions = []
+    for ridge in ridges:
+        factor = ridge_factor(S, ridge)
+        V = thin_svd(whitened_rows(factor, Ct)).right[:rank].T
+        directions.append(unwhitened(factor, V))
+    found = _regressions(S, Ct, directions)
+    return [product(B, W.T) for B, W in zip(found, directions, strict=True)]
 
 
 def regression_on(S: Floats, Ct: Floats, W: Floats) -> Floats:
@@ -193,7 +252,20 @@ def regression_on(S: Floats, Ct: Floats, W: Floats) -> Floats:
 
     Columns of W that do not vary take no part.
     """
+    return _regressions(S, Ct, [W])[0]
+
+
+def _regressions(S: Floats, Ct: Floats, directions: list[Floats]) -> list[Floats]:
+    """Regressions on the columns of matrices of one shape, each by itself."""
     whole = S.copy()
     mirror(whole)
-    inside = np.linalg.pinv(product(W.T, product(whole, W)), rcond=1e-12, hermitian=True)
-    return product(product(Ct, W), np.asarray(inside, dtype=np.float64))
+    squares = np.array([product(W.T, product(whole, W)) for W in directions])
+    # All in one call: NumPy takes longer to prepare it than to invert.
+    inverses = np.asarray(np.linalg.pinv(squares, rcond=1e-12, hermitian=True), dtype=np.float64)
+    return [product(product(Ct, W), inside) for W, inside in zip(directions, inverses, strict=True)]
+
+
+def regression_along(variances: Floats, covariances: Floats) -> Floats:
+    """The regression, given what it needs to know of an embedding: ``W^T S W`` and ``C^T W``."""
+    inside = np.linalg.pinv(variances, rcond=1e-12, hermitian=True)
+    return product(covariances, np.asarray(inside, dtype=np.float64))

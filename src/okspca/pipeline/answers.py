@@ -1,7 +1,7 @@
 """What can be asked of a state: a basis, an embedding, a report.
 
 Every function takes a *settled* state, one without waiting rows, and changes nothing.  Pass it to
-:meth:`Pipeline.read`, which settles the state first.
+:meth:`Pipeline.read`, which settles the state first and remembers the answers.
 """
 
 from typing import NamedTuple
@@ -13,12 +13,15 @@ from okspca.diagnostics.same_target import SameTargetReport, same_target_report
 from okspca.diagnostics.stability import Stability, estimate_stability
 from okspca.diagnostics.words import error_lines
 from okspca.errors import NotReadyError
-from okspca.features import FeatureMap
+from okspca.features import FeatureMap, FourierMap
+from okspca.numerics.addresses import read_only
 from okspca.numerics.arrays import Floats, copied
+from okspca.numerics.crew import share_out
 from okspca.numerics.leading import by_svd, within_span
 from okspca.numerics.matrix import product
 from okspca.numerics.spectrum import numerical_rank
 from okspca.numerics.subspace import aligned
+from okspca.pipeline.asking import answered_once, asked_ahead, recalled
 from okspca.pipeline.schedule import CHUNK_ROWS
 from okspca.pipeline.state import PipelineState
 from okspca.services.answers import certificate_of
@@ -35,13 +38,23 @@ class Embedding(NamedTuple):
     def of(self, X: Floats) -> Floats:
         """Embed rows."""
         Z = np.empty((X.shape[0], self.columns.shape[1]))
-        for start in range(0, X.shape[0], CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
-            Phi = self.input_map.transform(self.standardizer.transform(X[rows]))
-            Z[rows] = product(Phi, self.columns)
+
+        def work(start: int, stop: int) -> None:
+            for first in range(start, stop, CHUNK_ROWS):
+                rows = slice(first, min(first + CHUNK_ROWS, stop))
+                Phi = self.input_map.transform(self.standardizer.transform(X[rows]))
+                Z[rows] = product(Phi, self.columns)
+
+        # A map of the user's own need not be one that threads can share.
+        if type(self.input_map) is FourierMap:
+            share_out(work, len(Z), len(Z) * self.input_map.weights.size, step=CHUNK_ROWS)
+        else:
+            work(0, len(Z))
         return Z
 
 
+@asked_ahead
+@answered_once
 def request(state: PipelineState) -> Basis:
     """Supply a certified basis of the moment."""
     if state.rows == 0:
@@ -49,13 +62,20 @@ def request(state: PipelineState) -> Basis:
     return state.service.serve(state.service_state, state.moment, state.rows)
 
 
+@asked_ahead
+@answered_once
 def request_uncertified(state: PipelineState) -> Basis:
     """Supply a basis without its certificate."""
+    known: Basis | None = recalled(state, request)
+    if known is not None:
+        return known._replace(certificate=None)
     if state.rows == 0:
         return Basis.not_initialised(state.input_map.n_features)
     return state.service.serve_uncertified(state.service_state, state.moment, state.rows)
 
 
+@asked_ahead
+@answered_once
 def maintained(state: PipelineState) -> Basis:
     """Return all columns a tracking service maintains; for others, the requested basis."""
     rows = None if state.tracker is None else state.tracker.maintained(state.service_state)
@@ -68,10 +88,15 @@ def maintained(state: PipelineState) -> Basis:
     return Basis.of(rows.T, norms, built_at=state.rows, certificate=certificate)
 
 
+@asked_ahead
+@answered_once
 def delivered_columns(state: PipelineState) -> Floats:
     """Columns as services deliver them: maintained, or requested and padded with zeros."""
     vectors = delivered_directions(state)
-    return np.pad(vectors, ((0, 0), (0, max(state.n_columns - vectors.shape[1], 0))))
+    missing = state.n_columns - vectors.shape[1]
+    if missing <= 0:
+        return read_only(vectors)
+    return read_only(np.hstack([vectors, np.zeros((vectors.shape[0], missing))]))
 
 
 def delivered_directions(state: PipelineState) -> Floats:
@@ -82,11 +107,15 @@ def delivered_directions(state: PipelineState) -> Floats:
     return basis.vectors
 
 
+@asked_ahead
+@answered_once
 def embedding_basis(state: PipelineState) -> Floats:
     """Weights of the features that embeddings use (D_x x k)."""
-    return state.moment.feature_weights(delivered_columns(state))
+    return read_only(state.moment.feature_weights(delivered_columns(state)))
 
 
+@asked_ahead
+@answered_once
 def embedding(state: PipelineState) -> Embedding:
     """What embeds rows as of now."""
     return Embedding(copied(state.input_standardizer), state.input_map, embedding_basis(state))
@@ -106,6 +135,7 @@ def mean_features(state: PipelineState) -> Floats:
     return mean + input_features(state, origin)[0]
 
 
+@answered_once
 def report(state: PipelineState) -> SameTargetReport:
     """Compare the delivered basis with the exact solution of the same moment."""
     scaled = state.moment.scaled()
@@ -124,6 +154,7 @@ def report(state: PipelineState) -> SameTargetReport:
     return same_target_report(state.rows, C, (exact.rows.T, sigma), (q, reference_rank), bases)
 
 
+@answered_once
 def stability(state: PipelineState) -> Stability:
     """Estimate how far the exact subspace of the rows so far is from the population's."""
     if state.sub_moments is None:
@@ -134,6 +165,7 @@ def stability(state: PipelineState) -> Stability:
     return estimate_stability(state.rows, groups, state.n_columns, has_no_target)
 
 
+@answered_once
 def errors_in_words(state: PipelineState) -> str:
     """Say how far delivered, exact and population subspace are apart, in two lines."""
     try:

@@ -6,8 +6,9 @@ out of the ordinary (a value that is not finite, a class or a target direction n
 declined *before* anything changes; then room is made, or the general path takes the row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,7 @@ class FastRow:
         self._state, self._tracker = state, state.tracker
         self.due = next_due(state)
         self._x = np.zeros(state.input_map.n_inputs)  # for inputs that are no plain array
+        self._beside: Mapping[str, Any] = {}
         # By how much the clock of the moment is ahead of the rows, and the rows of the groups.
         self._lag, self._ungrouped = state.moment.rows - state.rows, 0
         if state.sub_moments is not None:
@@ -82,8 +84,9 @@ class FastRow:
         else:
             self._bind_numbers(_side(state.target_standardizer, state.target_map))
 
-    def learn(self, x: RowInputs, target: RowTarget) -> bool:
-        """Learn a row; False where the general path must take it, and nothing was learned."""
+    def learn(self, x: RowInputs, target: RowTarget, beside: Mapping[str, Any]) -> bool:
+        """Learn a row and what accompanies it; False where the general path must take it."""
+        self._beside = beside
         if not (type(x) is np.ndarray and x.dtype is FLOAT64 and x.flags.carray):
             try:
                 np.copyto(self._x, x)
@@ -101,7 +104,7 @@ class FastRow:
                 outcome = self.kernel(x)
         if outcome < LEARNED:
             return False
-        state.rows += 1
+        self._count_one()
         if state.constant_target is not None and (state.constant_target != target).any():
             state.constant_target = None
         is_constant = outcome == LEARNED_CONSTANT or state.constant_target is not None
@@ -121,10 +124,17 @@ class FastRow:
         state = self._state
         rows = state.moment.rows - self._lag
         if rows > state.rows:
-            state.rows += 1
+            self._count_one()
         groups = state.sub_moments
         if groups is not None and rows > groups.rows + self._ungrouped:
             self._group_row(groups)
+
+    def _count_one(self) -> None:
+        """Count a row, with what accompanies it."""
+        state = self._state
+        if self._beside:
+            state.companions = {**state.companions, **self._beside}
+        state.rows += 1
 
     def renew(self) -> None:
         """Go on with a compressed moment whose directions are more, or others, than before."""

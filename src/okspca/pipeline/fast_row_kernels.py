@@ -137,7 +137,12 @@ def scratch_at(table: Integers) -> Scratch:
 @compiled
 def settings_at(table: Integers) -> Settings:
     """The settings, from the table."""
-    n = vector_at(table, SETTINGS)
+    return settings_from(vector_at(table, SETTINGS))
+
+
+@compiled
+def settings_from(n: Floats) -> Settings:
+    """The settings, from what :func:`settings_array` made of them."""
     rule = VarianceRule(n[CLAMP], n[ABSOLUTE], n[RELATIVE], n[UNKNOWN], n[LEAST_ROWS])
     return Settings(rule, n[FORGETTING], n[STANDARDIZER_FORGETTING], n[TOLERANCE], n[LARGEST])
 

@@ -1,13 +1,15 @@
 """From raw rows to features: standardisers, maps and origins of both sides."""
 
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
 
 from okspca.errors import NumericalError
-from okspca.features import FeatureMap, FourierMap
+from okspca.features import CosineMap, FeatureMap, FourierMap, OneHotMap, StructuredMap
 from okspca.features.curve import polynomials
 from okspca.features.linear import Origin
+from okspca.moments import Moment
 from okspca.moments.arrays import EncodedRows
 from okspca.moments.units import SideUnits, Units
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
@@ -32,9 +34,11 @@ def standardized(state: PipelineState, X: Floats, Y: Floats, weights: Floats) ->
     return StandardizedRows(Z, T, linear_inputs, linear_targets, weights)
 
 
-def encoded(state: PipelineState, rows: StandardizedRows) -> EncodedRows:
-    """Describe rows in the coordinates that the moment stores."""
-    moment, before = state.moment, state.rows
+def encoded(
+    state: PipelineState, rows: StandardizedRows, moment: Moment | None = None
+) -> EncodedRows:
+    """Describe rows in the coordinates that the moment stores: that of the state, or another."""
+    moment, before = state.moment if moment is None else moment, state.rows
     Phi = features(state.input_map, rows.inputs, rows.linear_inputs, ("input", before))
     if moment.compression is not None:
         along = polynomials(state.target_map, rows.targets)
@@ -43,6 +47,37 @@ def encoded(state: PipelineState, rows: StandardizedRows) -> EncodedRows:
             return found
     Psi = features(state.target_map, rows.targets, rows.linear_targets, ("target", before))
     return moment.encode(Phi, Psi, rows.weights)
+
+
+def target_coordinates(
+    state: PipelineState, row: StandardizedRows, moment: Moment
+) -> tuple[Floats, float]:
+    """Describe the target of one row as :func:`encoded` does, for another moment.
+
+    Returns its coordinates and the squared norm of what they lack.
+    """
+    if isinstance(state.target_map, OneHotMap):
+        return moment.indicator(int(row.targets[0, 0]), state.target_map.n_features), 0.0
+    if moment.compression is not None:
+        rows = encoded(state, row, moment)
+        return rows.coordinates[0], float(rows.dropped[0])
+    place = "target", state.rows
+    found = features(state.target_map, row.targets, row.linear_targets, place)
+    return np.ascontiguousarray(found[0]), 0.0
+
+
+def described(state: PipelineState, rows: StandardizedRows, before: int) -> EncodedRows | None:
+    """Do as :func:`encoded` for rows that come ``before`` others, changing nothing.
+
+    None where these rows must be encoded in their turn.
+    """
+    moment = state.moment
+    Phi = features(state.input_map, rows.inputs, rows.linear_inputs, ("input", before))
+    if moment.compression is not None:
+        along = polynomials(state.target_map, rows.targets)
+        return None if along is None else moment.describe_along(Phi, along, rows.weights)
+    Psi = features(state.target_map, rows.targets, rows.linear_targets, ("target", before))
+    return moment.describe(Phi, Psi, rows.weights)
 
 
 def check_features(state: PipelineState, rows: StandardizedRows) -> None:
@@ -54,7 +89,7 @@ def check_features(state: PipelineState, rows: StandardizedRows) -> None:
         (state.input_map, rows.inputs, rows.linear_inputs, "input"),
         (state.target_map, rows.targets, rows.linear_targets, "target"),
     ):
-        if type(feature_map) is not FourierMap or largest_entry(Z) > LARGEST_VALUE:
+        if not _is_bare(feature_map) or largest_entry(Z) > LARGEST_VALUE:
             features(feature_map, Z, linear, (side, state.rows))
 
 
@@ -67,7 +102,7 @@ def features(
     for the message, which side this is and how many rows came before.
     """
     side, before = place
-    if type(feature_map) is FourierMap:
+    if _is_bare(feature_map):
         shape = Z.shape[0], feature_map.n_features
         found = feature_map.fill(Z, scratch(f"{side} features", shape))
         if largest_entry(Z) <= LARGEST_VALUE:
@@ -85,12 +120,22 @@ def features(
     return found
 
 
+def _is_bare(feature_map: FeatureMap) -> TypeGuard[CosineMap]:
+    """Whether features are the cosines of this package: a class of the user's may change them."""
+    return type(feature_map) in (FourierMap, StructuredMap)
+
+
 def note_units(state: PipelineState) -> None:
     """Tell the moment what its linear features are divided by when it is asked for."""
+    if state.input_origin is not None or state.target_origin is not None:
+        state.moment.units = units_of(state)
+
+
+def units_of(state: PipelineState) -> Units:
+    """What linear features are divided by as of now."""
     inputs = state.input_standardizer, state.input_map, state.input_origin
     targets = state.target_standardizer, state.target_map, state.target_origin
-    if state.input_origin is not None or state.target_origin is not None:
-        state.moment.units = Units(_units(*inputs), _units(*targets))
+    return Units(_units(*inputs), _units(*targets))
 
 
 def note_constancy(state: PipelineState) -> None:

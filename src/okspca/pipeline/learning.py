@@ -4,12 +4,20 @@ For each row, in this order: the input and target are standardised with the rows
 to features, added to the moment; the service follows; the standardisers learn the row last.
 """
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 
-from okspca.moments.arrays import Change
+from okspca.moments import WhitenedMoment
+from okspca.moments.arrays import Change, MomentArrays
+from okspca.moments.block_sums import BlockSums
+from okspca.moments.recursions import add_summary
 from okspca.moments.target_compression import TargetCompression
 from okspca.numerics.arrays import Floats, frozen
+from okspca.numerics.crew import work_ahead
 from okspca.pipeline.answers import delivered_columns, delivered_directions
+from okspca.pipeline.chunks import Chunk, ChunkSums, chunk_rows, sums_of
 from okspca.pipeline.front_end import (
     check_features,
     encoded,
@@ -18,7 +26,7 @@ from okspca.pipeline.front_end import (
     standardized,
 )
 from okspca.pipeline.schedule import (
-    CHUNK_ROWS,
+    last_rebuild,
     next_anchor,
     next_fold,
     next_multiple,
@@ -30,12 +38,11 @@ from okspca.pipeline.waiting import StandardizedRows, joined, n_rows
 
 def learn(state: PipelineState, X: Floats, Y: Floats, weights: Floats) -> None:
     """Learn rows among which nothing is due except, possibly, after the last."""
+    if X.shape[0] > chunk_rows(state):
+        _learn_chunks(state, X, Y, weights)
+        return
     rows, n = standardized(state, X, Y, weights), X.shape[0]
-    if state.rows == 0 and not state.moment.labels:
-        state.constant_target = Y[0].copy()
-    if state.constant_target is not None and (state.constant_target != Y).any():
-        state.constant_target = None
-    note_constancy(state)
+    _note_targets(state, Y, is_first=state.rows == 0)
     change = None
     if state.moment.folds:
         _let_wait(state, rows)
@@ -44,6 +51,58 @@ def learn(state: PipelineState, X: Floats, Y: Floats, weights: Floats) -> None:
         change = _accumulate(state, rows)
         state.rows += n
     follow(state, change)
+
+
+def _learn_chunks(state: PipelineState, X: Floats, Y: Floats, weights: Floats) -> None:
+    """Learn chunks whose sums others find while this thread scans the next and adds them up."""
+    before, size, moment = state.rows, chunk_rows(state), state.moment
+    # What is no whole chunk may have to wait.
+    n = len(Y) // size * size if moment.folds else len(Y)
+    chunks: list[Chunk] = []
+
+    def scanned() -> Iterator[Chunk]:
+        for start in range(0, n, size):
+            some = slice(start, min(start + size, n))
+            rows = standardized(state, X[some], Y[some], weights[some])
+            _note_targets(state, Y[some], is_first=before + start == 0)
+            note_units(state)
+            chunks.append(Chunk(rows, before + start, moment.units, moment.is_constant))
+            yield chunks[-1]
+
+    def added(found: ChunkSums | None) -> bool:
+        if found is not None:
+            _add_sums(state, chunks[(state.rows - before) // size], found)
+        return found is not None
+
+    taken, change = work_ahead(partial(sums_of, state), scanned(), added), None
+    for chunk in chunks[taken:]:
+        moment.units, moment.is_constant = chunk.units, chunk.is_constant
+        change = _accumulate(state, chunk.rows)
+        state.rows += len(chunk.rows.weights)
+    follow(state, change)
+    if n < len(Y):
+        learn(state, X[n:], Y[n:], weights[n:])
+
+
+def _add_sums(state: PipelineState, chunk: Chunk, found: ChunkSums) -> None:
+    """Learn a chunk whose sums are known."""
+    moment = state.moment
+    moment.units, moment.is_constant = chunk.units, chunk.is_constant
+    if isinstance(moment, WhitenedMoment) and isinstance(found.sums, BlockSums):
+        assert found.rows is not None
+        moment.add(found.rows, found.sums)
+    elif isinstance(found.sums, MomentArrays):
+        add_summary(moment.arrays, found.sums, moment.forgetting)
+    state.rows += len(chunk.rows.weights)
+
+
+def _note_targets(state: PipelineState, Y: Floats, *, is_first: bool) -> None:
+    """Keep in mind whether all responses so far were alike, and whether there is a target."""
+    if is_first and not state.moment.labels:
+        state.constant_target = Y[0].copy()
+    if state.constant_target is not None and (state.constant_target != Y).any():
+        state.constant_target = None
+    note_constancy(state)
 
 
 def follow(state: PipelineState, change: Change | None) -> bool:
@@ -76,23 +135,49 @@ def fold(state: PipelineState) -> None:
 
 
 def settled(state: PipelineState) -> PipelineState:
-    """Return the state with all its rows in the moment; where rows are waiting, a copy."""
+    """Return the state with all its rows in the moment; where rows are waiting, a copy.
+
+    Rows after the last rebuild decide nothing (a ridge, what calibrates posteriors).
+    """
     if not state.waiting:
         return state
-    twin = state.twin()
-    fold(twin)
+    twin, rest = at_rebuild(state)
+    moment = twin.moment
+    if rest is not None:
+        twin.waiting = (rest,)
+        if isinstance(moment, WhitenedMoment):
+            moment.go_ahead(len(rest.weights))
+        fold(twin)
     return twin
 
 
-def next_due(state: PipelineState) -> int:
-    """Return the next observation after which something other than learning happens."""
-    t, room = state.rows, CHUNK_ROWS
+def at_rebuild(state: PipelineState) -> tuple[PipelineState, StandardizedRows | None]:
+    """Return a copy with the waiting rows up to the last rebuild in its moment, and the others."""
+    twin, n = state.twin(), n_rows(state.waiting)
+    rest = 0
+    if isinstance(state.moment, WhitenedMoment) and state.moment.is_steady:
+        rest = min(state.rows - last_rebuild(state.rows, state.moment.forgetting), n)
+    if rest == 0:
+        fold(twin)
+        return twin, None
+    rows = joined(twin.waiting)
+    twin.waiting = (rows.between(0, n - rest),) if rest < n else ()
+    fold(twin)
+    return twin, rows.between(n - rest, n)
+
+
+def next_due(state: PipelineState, n_chunks: int = 1) -> int:
+    """Return the next observation after which something other than learning happens.
+
+    With several chunks, that rows are folded after each does not count.
+    """
+    t, room = state.rows, chunk_rows(state) * n_chunks
     if state.window is not None:
-        room = state.window.room() - n_rows(state.waiting)
+        room = min(room, state.window.room() - n_rows(state.waiting))
     due = t + room
     if _turns(state):
         due = min(due, next_turn(t))
-    if state.moment.folds:
+    if state.moment.folds and n_chunks == 1:
         due = min(due, next_fold(t))
     period = period_of(state)
     if period is not None:

@@ -10,16 +10,20 @@ was cut.
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from functools import partial
+from typing import Any, Self, cast
 
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats
+from okspca.pipeline.ahead import Kept, answering, followed, may_follow
+from okspca.pipeline.asking import NOTHING, Answers, AskedState, is_asked_ahead
+from okspca.pipeline.chunks import chunks_at_once
 from okspca.pipeline.fast_row import FastRow, RowInputs, RowTarget, is_served
 from okspca.pipeline.front_end import widened
 from okspca.pipeline.learning import learn, next_due, settled
-from okspca.pipeline.schedule import CHUNK_ROWS
 from okspca.pipeline.snapshot import Answer, Readable
 from okspca.pipeline.state import PipelineState
+from okspca.pipeline.waiting_row import WaitingRow, waits_here
 
 
 class Pipeline(Readable[PipelineState]):
@@ -46,9 +50,12 @@ class Pipeline(Readable[PipelineState]):
     [0.5]
     """
 
-    _fast_row: FastRow | None = None
-    #: A state with waiting rows, and what became of it when they were folded.
-    _folded: tuple[PipelineState, PipelineState] | None = None
+    _fast_row: FastRow | WaitingRow | None = None
+    #: A state with waiting rows and its version, and what became of it when they were folded.
+    _folded: tuple[PipelineState, int, PipelineState] | None = None
+    _answers: Answers = NOTHING
+    #: A moment that has followed waiting rows, for whoever takes it first.
+    _spare: Kept | None = None
 
     def run(
         self,
@@ -74,22 +81,24 @@ class Pipeline(Readable[PipelineState]):
         state.companions = {**state.companions, **companions}
         start = 0
         while start < n:
-            stop = start + min(n - start, CHUNK_ROWS, next_due(state) - state.rows)
+            due = next_due(state, chunks_at_once(state))
+            stop = start + min(n - start, due - state.rows)
             learn(state, X[start:stop], Y[start:stop], weights[start:stop])
             start = stop
         self._replace(state)
 
-    def learn_row(self, x: RowInputs, target: RowTarget) -> bool:
+    def learn_row(self, x: RowInputs, target: RowTarget, **companions: Any) -> bool:
         """Learn one row by one compiled call (``target``: the response, or the column of a class).
 
-        False where :meth:`run` must take the row; nothing was learned then.
+        ``companions`` are as for :meth:`run`.  False where that must take the row; nothing was
+        learned then.
         """
         fast_row = self._fast_row or self._open_fast_row()
         if fast_row is None:
             return False
         self.version += 1
         try:
-            return fast_row.learn(x, target)
+            return fast_row.learn(x, target, companions)
         except BaseException:
             self._fast_row = None  # its table may be out of date
             fast_row.count_row()
@@ -98,10 +107,13 @@ class Pipeline(Readable[PipelineState]):
             self.version += 1
 
     def read(self, question: Callable[[PipelineState], Answer]) -> Answer:
-        """Answer a question about the settled state between two changes."""
-        return self.read_as_is(
-            lambda state: question(self._settled(state) if state.waiting else state)
-        )
+        """Answer a question about the settled state between two changes; at best, remember it."""
+        state, version, found = self._answers
+        if state is self.state and version == self.version:
+            known = found[_is_ahead(question, state)]
+            if question in known:
+                return cast(Answer, known[question])
+        return self.read_as_is(partial(self._ask, question, self.version))
 
     def twin(self) -> Self:
         """Return a pipeline that goes on from a copy of the state."""
@@ -111,30 +123,60 @@ class Pipeline(Readable[PipelineState]):
         """Go on with a map of more inputs, of which all rows so far count as zero."""
         self._replace(widened(self.state, input_map))
 
-    def _settled(self, state: PipelineState) -> PipelineState:
-        """Return a state with its waiting rows in the moment, kept for the next question.
+    def _ask(
+        self, question: Callable[[PipelineState], Answer], version: int, state: PipelineState
+    ) -> Answer:
+        """Ask a state: the one in use, as of a version, or a copy; remember what was found."""
+        known = self._answers
+        is_current = state is self.state
+        # Of a copy, or of a row more, nothing is known.
+        is_known = is_current and state is known[0] and version == known[1] == self.version
+        found = known[2] if is_known else ({}, {})
+        kept, ahead = None, _is_ahead(question, state)
+        if ahead:
+            # Taken away in one step, so that no two threads go on with the same one.
+            kept = followed(state, vars(self).pop("_spare", None) if is_current else None)
+            asked = AskedState.of(answering(state, kept), found[1])
+        else:
+            asked = AskedState.of(self._settled(state, version).__dict__, found[0])
+        answer = question(asked)
+        if is_current and state is self.state and version == self.version:
+            both = (found[0], asked.found) if ahead else (asked.found, found[1])
+            self._answers = state, version, both
+            if kept is not None:
+                self._spare = kept
+        return answer
 
-        States with waiting rows are never changed in place, so what was found stays true.
-        """
+    def _settled(self, state: PipelineState, version: int) -> PipelineState:
+        """Return a state with its waiting rows in the moment, kept for the next question."""
+        if not state.waiting:
+            return state
         known = self._folded
-        if known is not None and known[0] is state:
-            return known[1]
+        if known is not None and known[0] is state and known[1] == version == self.version:
+            return known[2]
         found = settled(state)
-        if state is self.state:
-            self._folded = state, found
+        if state is self.state and version == self.version:
+            self._folded = state, version, found
         return found
 
-    def _open_fast_row(self) -> FastRow | None:
-        """Bind the kernel that learns rows, where the state is of the kind it serves."""
-        if not is_served(self.state):
+    def _open_fast_row(self) -> FastRow | WaitingRow | None:
+        """Bind the kernel that learns rows, where the state is of a kind that is served."""
+        waits = waits_here(self.state)
+        if not (waits or is_served(self.state)):
             return None
         if not self.state.is_writable():
             self.state = self.state.to_learn()
-        self._fast_row = FastRow(self.state)
+        self._fast_row = WaitingRow(self.state) if waits else FastRow(self.state)
         return self._fast_row
 
     def _replace(self, state: PipelineState) -> None:
         """Go on with another state; the present one never changes again."""
         # In this order: interrupted in between, no row is lost in the state that is left behind.
         self._fast_row = self._folded = None
+        self._answers = NOTHING
         self.state = state
+
+
+def _is_ahead(question: Callable[[PipelineState], Answer], state: PipelineState) -> bool:
+    """Whether a question to a state is answered from a moment that has followed rows."""
+    return is_asked_ahead(question) and may_follow(state)

@@ -10,6 +10,10 @@ CHUNK_ROWS = 512
 FOLD_ROWS = 256
 #: ... and at every power of two from here on, where the choice of a ridge begins a round.
 FIRST_FOLD = 64
+#: Answers between folds rest on a factor made at a multiple of this, or of a power of two below ...
+REBUILD_ROWS = 128
+#: ... where the past fades: by no more than to this share until the next.
+LEAST_FADED = 0.875
 FIRST_TURN = 192
 FIRST_ANCHOR = 64
 ANCHOR_RETRY = 8
@@ -46,6 +50,22 @@ def next_fold(t: int) -> int:
     (64, 128, 256, 512, 768)
     """
     return min(next_power(t, FIRST_FOLD), next_multiple(t, FOLD_ROWS))
+
+
+def last_rebuild(t: int, forgetting: float) -> int:
+    """Row number up to ``t`` at which a factor is made for answers until the next; ``t`` at first.
+
+    Examples
+    --------
+    >>> [last_rebuild(t, 1.0) for t in (63, 64, 127, 128, 1000)], last_rebuild(1000, 0.99)
+    ([63, 64, 64, 128, 896], 1000)
+    >>> last_rebuild(1007, 0.99), last_rebuild(1007, 0.5)
+    (1000, 1007)
+    """
+    period = REBUILD_ROWS
+    while period > 1 and forgetting**period < LEAST_FADED:
+        period //= 2
+    return t if t < FIRST_FOLD else max(t // period * period, FIRST_FOLD)
 
 
 def next_turn(t: int) -> int:

@@ -6,8 +6,9 @@ pays), rounding must not depend on how the stream was cut into calls.  So rows w
 number that is fixed by rule (:func:`okspca.pipeline.schedule.next_fold`), and are then folded
 together, always the same rows at once.
 
-Whoever asks in between is answered from a copy in which the waiting rows are folded too: a pure
-function of the state, and so again the same whatever the cuts were.
+Whoever asks in between is answered from a copy in which the waiting rows are folded too, or
+followed (:mod:`okspca.pipeline.ahead`): a pure function of the state, and so again the same
+whatever the cuts were.
 """
 
 from collections.abc import Sequence
@@ -39,6 +40,11 @@ class StandardizedRows(NamedTuple):
     def owned(self) -> "StandardizedRows":
         """Return a copy: what is not standardised is still the caller's, who may use it again."""
         parts: list[Any] = [None if part is None else part.copy() for part in self]
+        return StandardizedRows(*parts)
+
+    def between(self, start: int, stop: int) -> "StandardizedRows":
+        """Return some of the rows."""
+        parts: list[Any] = [None if part is None else part[start:stop] for part in self]
         return StandardizedRows(*parts)
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import BoundKernel
 from okspca.standardize.variance import (
     ROWS,
     StandardizerArrays,
@@ -13,6 +14,8 @@ from okspca.standardize.variance import (
     divisors,
     varies_by_rounding,
 )
+
+_DIVISORS: BoundKernel[None] = BoundKernel(divisors)
 
 
 class Standardizer(ABC):
@@ -89,7 +92,7 @@ class RunningStandardizer(Standardizer):
     def divisors(self, rule: VarianceRule | None = None) -> Floats:
         """Return what each column is divided by, by its own rule or another."""
         divisor = np.empty_like(self.mean)
-        divisors(self.whole(), self.rule if rule is None else rule, divisor)
+        _DIVISORS.code(self.whole(), self.rule if rule is None else rule, divisor)
         return divisor
 
     def is_constant(self) -> bool:

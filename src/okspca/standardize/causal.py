@@ -71,7 +71,9 @@ class CausalStandardizer(RunningStandardizer):
 
     def transform(self, X: Floats) -> Floats:
         """Standardise rows with the present state; learn nothing."""
-        return (X - self.mean) / self.divisors()
+        Z: Floats = X - self.mean
+        Z /= self.divisors()
+        return Z
 
     def scan(self, X: Floats, weights: Floats) -> Floats:
         """Standardise each row with the rows before it, then learn it."""

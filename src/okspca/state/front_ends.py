@@ -3,11 +3,22 @@
 Parts of the user's own making have no form here, and saving says so.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
-from okspca.numerics.arrays import Floats
+import numpy as np
+
+from okspca.features import (
+    ChebyshevMap,
+    FeatureMap,
+    FourierMap,
+    IdentityMap,
+    OneHotMap,
+    StructuredMap,
+)
+from okspca.features.structured import shape_of_signs
+from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.standardize import (
     CausalStandardizer,
     FrozenStandardizer,
@@ -42,6 +53,30 @@ def _read_fourier(source: Source) -> FourierMap:
     if 0 in weights.shape:
         source.refuse("weights", "empty")
     return FourierMap(weights, source.array("phases", weights.shape[:1]))
+
+
+def _write_structured(sink: Sink, feature_map: StructuredMap) -> None:
+    """Write the signs, 64 of them in a number, and what else the map consists of."""
+    negative = np.packbits(feature_map.signs < 0, bitorder="little")
+    sink.array("signs", negative.view("<i8").astype(np.int64))
+    sink.array("lengths", feature_map.lengths)
+    sink.array("phases", feature_map.phases)
+    # Drawn maps have ones here, too: so the file is never much smaller than the map.
+    sink.array("scales", feature_map.scales)
+
+
+def _read_structured(source: Source) -> StructuredMap:
+    """Read signs, lengths, phases and scales."""
+    phases, scales = (
+        source.array(name, (None,), most=LARGEST_VALUE) for name in ("phases", "scales")
+    )
+    if 0 in (phases.size, scales.size):
+        source.refuse("phases", "empty")
+    lengths = source.array("lengths", phases.shape, most=LARGEST_VALUE)
+    shape = shape_of_signs(scales.size, phases.size)
+    written = source.integers("signs", (math.prod(shape) // 64,))
+    negative = np.unpackbits(written.astype("<i8").view(np.uint8), bitorder="little")
+    return StructuredMap(1 - 2 * negative.astype(np.int8).reshape(shape), lengths, phases, scales)
 
 
 def _write_identity(sink: Sink, feature_map: IdentityMap) -> None:
@@ -249,6 +284,7 @@ def _is_plain(standardizer: RunningStandardizer) -> bool:
 
 MAPS: Registry[FeatureMap] = Registry("use a FourierMap or IdentityMap")
 MAPS.add("fourier", FourierMap, _write_fourier, _read_fourier)
+MAPS.add("structured", StructuredMap, _write_structured, _read_structured)
 MAPS.add("identity", IdentityMap, _write_identity, _read_identity)
 MAPS.add("one-hot", OneHotMap, _write_labels, _read_labels)
 MAPS.add("chebyshev", ChebyshevMap, _write_chebyshev, _read_chebyshev)

@@ -109,6 +109,7 @@ def _write_whitening(sink: Sink, moment: WhitenedMoment) -> None:
     """Write what a whitened moment has beside a plain one."""
     sink.put("ridge", moment.ridge)
     sink.put("class_weighting", moment.class_weighting)
+    sink.put("is_steady", moment.is_steady)
     sink.put("n_directions", moment.n_directions)
     sink.array("covariance", moment.covariance.sums)
     if moment.choice is not None:
@@ -130,6 +131,8 @@ def _read_whitened(
     settings = {**settings, "class_weighting": weighting, "n_directions": k}
     moment = WhitenedMoment(n_left, 0, ridge=ridge, **settings)
     moment.covariance.sums = sums
+    # In files of earlier versions the ridge moves with every row.
+    moment.is_steady = "is_steady" in source.names() and source.flag("is_steady")
     choice = moment.choice
     if choice is not None:
         choice.started_at = source.count("started_at")
