@@ -17,7 +17,17 @@ from typer.testing import CliRunner, Result
 
 from okspca.cli import app
 from okspca_lab.bench import plain
-from okspca_lab.bench.cells import CLAIMS, OPTIONS, all_cells, chosen_cells
+from okspca_lab.bench.cells import (
+    CLAIMS,
+    HAS_RIVER,
+    LIVE_ROWS,
+    ONE_ROW,
+    OPTIONS,
+    TEST_THEN_TRAIN,
+    THREADS,
+    all_cells,
+    chosen_cells,
+)
 from okspca_lab.bench.contenders import Contender, Ours, OursByBlock, Paper
 from okspca_lab.bench.entries import ENTRIES, our_adam, paper_adam
 from okspca_lab.bench.feed import Feed, draw_feed, turns
@@ -25,6 +35,7 @@ from okspca_lab.bench.libraries import randomized
 from okspca_lab.bench.limits import Peaks, measure_peaks, work
 from okspca_lab.bench.measure import Timed, repeat
 from okspca_lab.bench.memory import resident_bytes, stream_and_watch
+from okspca_lab.bench.one_row import OurRow
 from okspca_lab.bench.quality import WRONG_RANK, Witness, largest_difference
 from okspca_lab.bench.ratios import Ratio, ratios_of
 from okspca_lab.bench.timing import Lap, quiet, race
@@ -167,12 +178,20 @@ def test_every_regime_meets_every_schedule_and_every_curve_is_there() -> None:
 
 
 #: These deliver nothing, or the directions of another target.
-UNJUDGED = ("paper-accumulate", *(name for name in OPTIONS if name != "plain-blocks"))
+UNJUDGED = (
+    *("paper-accumulate", "ours-proba-one", *ONE_ROW, *THREADS["whitened"]),
+    *(name for name in OPTIONS if name != "plain-blocks"),
+    *(*LIVE_ROWS, *TEST_THEN_TRAIN, "plain-scratch", "ours-structured", "plain-dense"),
+)
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 @pytest.mark.parametrize("regime", [SMALL, LABELS], ids=lambda regime: regime.name)
 def test_every_contender_serves(name: str, regime: Regime) -> None:
+    if name in TEST_THEN_TRAIN and regime.n_classes is None:
+        pytest.skip("it learns labels")
+    if name == "river-forest" and not HAS_RIVER:
+        pytest.skip("needs river")
     feed = draw_feed(regime, SCHEDULES["every-10"], seed=3, warm_up=60, rows=40)
     contender = ENTRIES[name].make(feed)
     contender.warm_up(60)
@@ -186,6 +205,33 @@ def test_every_contender_serves(name: str, regime: Regime) -> None:
         assert len(angles) == is_judged
         if is_judged and "adam" not in name:
             assert angles[0] <= 1e-6
+
+
+def test_a_quick_run_asks_for_single_rows(tmp_path: Path) -> None:
+    cases = ("one-row/number", "one-row/classes")
+    result = okspca("--quick", "--out", str(tmp_path), *(f"--cases={case}" for case in cases))
+    assert result.exit_code == 0, result.output
+    bounded = [row for row in table(tmp_path / "ratios.csv") if row["must"]]
+    assert [(row["cell"], row["ours"], row["must"]) for row in bounded] == [
+        (case, f"ours-{call}-one", "0.1") for case in cases for call in ("transform", "predict")
+    ]
+
+
+def test_an_answer_about_a_row_that_differs_from_the_blocks_stops_the_bench() -> None:
+    feed = draw_feed(LABELS, None, seed=3, warm_up=60, rows=40)
+    contender = ENTRIES["ours-predict-one"].make(feed)
+    assert isinstance(contender, OurRow)
+    contender.warm_up(60)
+    contender.model.predict_one = lambda x: 7
+    with pytest.raises(RuntimeError, match="predict_one differs from predict"):
+        contender.prepare(60, 100)
+
+
+def test_only_bases_are_judged_by_angles() -> None:
+    claims = {claim.is_basis: claim for claim in CLAIMS}
+    for is_basis, verdict in ((True, "wrong"), (False, "aim reached")):
+        ratio = Ratio("c", "a", "b", (0.001,), 1.0, 1e3, None, None, claims[is_basis])
+        assert ratio.verdict == verdict
 
 
 def test_rows_and_blocks_learn_the_same() -> None:
@@ -377,7 +423,8 @@ def test_limits_are_written_beside_the_times(tmp_path: Path) -> None:
     result = okspca("--quick", "--cases", "row/R256", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     rows = table(tmp_path / "limits.csv")
-    assert [row["regime"] for row in rows] == ["R256", "R256", "R128", "R128", "C2", "C2"]
+    regimes = ("R256", "R128", "C2", "R256, whitened")
+    assert [row["regime"] for row in rows] == [name for name in regimes for _ in range(2)]
     assert all(float(row["ours_us"]) > 0.0 < float(row["bound_us"]) for row in rows)
     assert "ours ÷ bound" in (tmp_path / "table.md").read_text(encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from typing import Any
 
 from okspca_lab.studies.workloads import REGIMES, SCHEDULES, Regime, Schedule
@@ -48,6 +49,26 @@ OPTIONS = (
     "ours-stability",
     "plain-blocks",
 )
+#: Answers about one row; scikit-learn's pipeline predicts.
+ONE_ROW = (
+    "ours-transform-one",
+    "ours-predict-one",
+    "ours-transform-row",
+    "ours-predict-row",
+    "sklearn-row",
+)
+LIVE = Regime("live", 30, 256, 256, 4, 2048, None)
+#: Two threads against one; rows come in blocks long enough to be shared out.
+THREADS = {
+    "covariance": ("ours-two-threads", "plain-blocks"),
+    "whitened": ("ours-whitened-two-threads", "plain-whitened"),
+}
+#: A rival of one cell needs it; without it, there is no such cell.
+HAS_RIVER = find_spec("river") is not None
+#: What is learned and asked row by row, and by whom.
+LIVE_ROWS = ("ours-live", "plain-live")
+TEST_THEN_TRAIN = ("ours-test-then-train", "river-forest")
+WIDE = Regime("wide", 20_000, 1024, 4, 3, 1024, 4)
 SCALING = ("ours", "ours-ingest", "paper-exact", "paper-adam", "paper-accumulate")
 
 
@@ -69,6 +90,8 @@ class Cell:
         Rows learned off the clock, rows timed, rows of one turn.
     compares_spans : bool
         Compare the maintained bases of the two Adam trackers before the race.
+    n_threads : int
+        What contenders are limited to; those that are not asked for threads use one all the same.
     curve, value : str, int
         Which curve this is a point of, and where.
     """
@@ -81,6 +104,7 @@ class Cell:
     rows: int
     turn: int
     compares_spans: bool = False
+    n_threads: int = 1
     curve: str = ""
     value: int = 0
 
@@ -103,6 +127,8 @@ class Claim:
         Where to find it: ``ours`` divided by ``other``.
     must, aim : float
         Bounds on the median ratio.
+    is_basis : bool
+        Whether the answers are bases, which must be exact; others are judged where they are made.
     """
 
     title: str
@@ -111,6 +137,66 @@ class Claim:
     other: str
     must: float
     aim: float
+    is_basis: bool = True
+
+
+def _one_row_claims() -> tuple[Claim, ...]:
+    """Bounds on what a live program asks for."""
+    other, found = "sklearn-row", []
+    for what, cell in (("a number", "one-row/number"), ("classes", "one-row/classes")):
+        for call in ("transform", "predict"):
+            title = f"{call}_one, model of {what} ÷ scikit-learn's pipeline, predict of one row"
+            found.append(Claim(title, cell, f"ours-{call}-one", other, 0.1, 0.02, is_basis=False))
+    return tuple(found)
+
+
+def _live_claims() -> tuple[Claim, ...]:
+    """Bounds on what whitened models cost that learn and answer row by row."""
+    whitened, learn = "ours-live", "learn_one, whitened ÷ covariance"
+    found = (
+        (f"{learn}, a number", "live/number/never", LIVE_ROWS, 4.0, 2.0),
+        (f"{learn}, four classes", "live/classes/never", LIVE_ROWS, 8.0, 4.0),
+        (
+            "R256, whitened, every observation ÷ paper's Adam",
+            "live/R256/every-1",
+            (whitened, "paper-adam"),
+            0.2,
+            0.1,
+        ),
+        (
+            "D = 1024, whitened, every observation ÷ a solve from scratch",
+            "live/D1024/every-1",
+            (whitened, "plain-scratch"),
+            0.05,
+            0.02,
+        ),
+        (
+            "test, then train ÷ river's adaptive forest of ten",
+            "live/test-then-train",
+            TEST_THEN_TRAIN,
+            0.25,
+            0.1,
+        ),
+        (
+            "R256, blocks of 1024, whitened ÷ covariance",
+            "options/R256",
+            ("ours-whitened", "plain-blocks"),
+            1.5,
+            1.2,
+        ),
+        (
+            "20,000 columns, structured map ÷ dense map",
+            "wide/20000",
+            ("ours-structured", "plain-dense"),
+            0.2,
+            0.1,
+        ),
+    )
+    return tuple(
+        Claim(title, cell, *who, must, aim, is_basis=False)
+        for title, cell, who, must, aim in found
+        if HAS_RIVER or who != TEST_THEN_TRAIN
+    )
 
 
 EXACT, ADAM = "paper-exact", "paper-adam"
@@ -143,6 +229,20 @@ CLAIMS = (
         0.5,
     ),
     Claim(
+        "R256, blocks of 8192, two threads ÷ one",
+        "threads/R256/covariance",
+        *THREADS["covariance"],
+        0.625,
+        0.55,
+    ),
+    Claim(
+        "C4, blocks of 8192, two threads ÷ one",
+        "threads/C4/covariance",
+        *THREADS["covariance"],
+        0.625,
+        0.55,
+    ),
+    Claim(
         "R256, our Adam ÷ paper's Adam, every observation",
         "adam/R256/every-1",
         "ours-adam",
@@ -158,12 +258,14 @@ CLAIMS = (
         0.5,
         0.2,
     ),
+    *_one_row_claims(),
+    *_live_claims(),
 )
 
 
 def all_cells() -> list[Cell]:
     """Return every cell, in the order of the report."""
-    return [*_serving(), *_special(), *_scaling()]
+    return [*_serving(), *_special(), *_live(), *_threads(), *_scaling()]
 
 
 def chosen_cells(patterns: list[str], *, quick: bool) -> list[Cell]:
@@ -213,6 +315,46 @@ def _special() -> list[Cell]:
         Cell("adam/R256/every-1", wide, each, trackers[::2], WARM_UP, 400, 100, True),
         Cell("adam/R256/never", wide, None, trackers, WARM_UP, 512, 64),
         Cell("factor/256x256", wide, each, solvers, WARM_UP, 96, 32),
+        Cell("one-row/number", LIVE, None, ONE_ROW, BLOCK, 600, 100),
+        Cell(
+            "one-row/classes",
+            replace(LIVE, n_classes=4, n_target_features=4),
+            None,
+            (*ONE_ROW[:2], "ours-proba-one", *ONE_ROW[2:]),
+            BLOCK,
+            600,
+            100,
+        ),
+    ]
+
+
+def _live() -> list[Cell]:
+    """Learning and asking row by row, whitened; a forest where river is installed; wide rows."""
+    each, classes = SCHEDULES["every-1"], replace(LIVE, n_classes=4, n_target_features=4)
+    wide = replace(classes, n_input_features=1024)
+    asked = ("ours-live", "paper-adam"), ("ours-live", "plain-scratch")
+    rows = 8 * WARM_UP
+    cells = [
+        Cell("live/number/never", LIVE, None, LIVE_ROWS, WARM_UP, rows, WARM_UP),
+        Cell("live/classes/never", classes, None, LIVE_ROWS, WARM_UP, rows, WARM_UP),
+        Cell("live/R256/every-1", REGIMES["R256"], each, asked[0], WARM_UP, 768, 192),
+        Cell("live/D1024/every-1", wide, each, asked[1], 2 * WARM_UP, 96, 16),
+        Cell("wide/20000", WIDE, None, ("ours-structured", "plain-dense"), 256, 768, 256),
+    ]
+    if HAS_RIVER:
+        cells.append(
+            Cell("live/test-then-train", classes, None, TEST_THEN_TRAIN, 2 * WARM_UP, 512, 64)
+        )
+    return cells
+
+
+def _threads() -> list[Cell]:
+    """Learning long blocks with two threads."""
+    turn = 8 * BLOCK
+    return [
+        Cell(f"threads/{name}/{kind}", REGIMES[name], None, who, BLOCK, 4 * turn, turn, n_threads=2)
+        for name in ("R256", "C4")
+        for kind, who in THREADS.items()
     ]
 
 

@@ -25,6 +25,8 @@ from okspca_lab.bench.libraries import (
     UnsupervisedPCA,
     randomized,
 )
+from okspca_lab.bench.live import FromScratch, LiveRows, RiverForest, TestThenTrain, Wide
+from okspca_lab.bench.one_row import OurRow, PipelineRow
 from okspca_lab.studies.partial_svd import arpack, full_svd, propack
 
 
@@ -64,6 +66,14 @@ ENTRIES: dict[str, Entry] = {
     "ours-window": Entry("okspca, window of 1,024 rows", partial(OursOption, window=1024)),
     "ours-stability": Entry("okspca, stability", partial(OursOption, stability=8)),
     "plain-blocks": Entry("okspca without options, in blocks", OursByBlock),
+    "ours-two-threads": Entry("okspca, two threads, in blocks", partial(OursByBlock, n_threads=2)),
+    "ours-whitened-two-threads": Entry(
+        "okspca, whitened, two threads, in blocks",
+        partial(OursOption, objective="whitened", n_threads=2),
+    ),
+    "plain-whitened": Entry(
+        "okspca, whitened, one thread, in blocks", partial(OursOption, objective="whitened")
+    ),
     "ours-ingest": Entry("okspca, learning only", OursIngest),
     "ours-adam": Entry("okspca Adam", our_adam),
     "ours-adam-blocks": Entry("okspca Adam, in blocks", partial(_adam, kind=OursByBlock)),
@@ -71,6 +81,24 @@ ENTRIES: dict[str, Entry] = {
     "ours-warm-request": Entry(
         "okspca warm block, request alone", partial(OursRequest, **_UNCOMPRESSED)
     ),
+    "ours-transform-one": Entry("okspca, transform_one", partial(OurRow, question="transform")),
+    "ours-predict-one": Entry("okspca, predict_one", partial(OurRow, question="predict")),
+    "ours-proba-one": Entry("okspca, predict_proba_one", partial(OurRow, question="predict_proba")),
+    "ours-transform-row": Entry(
+        "okspca, transform of one row", partial(OurRow, question="transform", block=True)
+    ),
+    "ours-predict-row": Entry(
+        "okspca, predict of one row", partial(OurRow, question="predict", block=True)
+    ),
+    "ours-live": Entry("okspca, whitened, row by row", partial(LiveRows, objective="whitened")),
+    "plain-live": Entry("okspca, covariance, row by row", LiveRows),
+    "plain-scratch": Entry(
+        "okspca, whitened, solved anew", partial(FromScratch, objective="whitened")
+    ),
+    "ours-test-then-train": Entry("okspca, predict_one then learn_one", TestThenTrain),
+    "river-forest": Entry("river, adaptive forest of ten, predict then learn", RiverForest),
+    "ours-structured": Entry("okspca, structured map", partial(Wide, sampling="structured")),
+    "plain-dense": Entry("okspca, dense map", Wide),
     "paper-exact": Entry("paper, exact on request", partial(Paper, service="exact-on-request")),
     "paper-adam": Entry("paper, Adam", paper_adam),
     "paper-accumulate": Entry("paper, learning only", partial(Paper, service="accumulate-only")),
@@ -86,6 +114,9 @@ ENTRIES: dict[str, Entry] = {
     ),
     "sklearn-features": Entry(
         "scikit-learn scaler + RBFSampler", partial(Features, scaler_learns=True)
+    ),
+    "sklearn-row": Entry(
+        "scikit-learn scaler + RBFSampler + linear model, predict of one row", PipelineRow
     ),
     "sklearn-pca": Entry("scikit-learn scaler + RBFSampler + IncrementalPCA", UnsupervisedPCA),
 }

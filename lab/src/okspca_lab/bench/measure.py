@@ -57,8 +57,8 @@ class Timed:
 def measure(cells: list[Cell], repeats: int, done: Callable[[Cell], None]) -> list[Timed]:
     """Measure cells, the repetitions of each one after the other; report each that is ``done``."""
     found = []
-    with quiet():
-        for cell in cells:
+    for cell in cells:
+        with quiet(cell.n_threads):
             for repetition in range(repeats):
                 found.extend(repeat(cell, repetition))
                 done(cell)

@@ -60,6 +60,8 @@ class Ratio:
         """Whether the answers had the quality that goes with the claim."""
         if self.span_radians is not None:
             return self.span_radians <= SAME_SPAN
+        if self.claim is not None and not self.claim.is_basis:
+            return True
         return self.angle_degrees is not None and self.angle_degrees <= EXACT_ANGLE
 
     @property

@@ -89,7 +89,10 @@ def curves(rows: list[Timed]) -> Table:
 
 
 def setting(
-    repeats: int, *, quick: bool, threads: str = "limited to one thread by the benchmark itself"
+    repeats: int,
+    *,
+    quick: bool,
+    threads: str = "limited to one thread, or two in threads/, by the benchmark",
 ) -> str:
     """Say on what and how it was measured."""
     effort = f"{repeats} interleaved repetition{'s' if repeats > 1 else ''}, {threads}"

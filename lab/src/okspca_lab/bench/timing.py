@@ -1,4 +1,6 @@
-"""Time contenders side by side: the same rows, in small turns, in one process on one thread.
+"""Time contenders side by side: the same rows, in small turns, in one process.
+
+They run on one thread, unless a cell is about threads.
 
 Machines are noisy and slow down or speed up for seconds at a time.  So contenders take turns on
 short pieces of one stream, another one going first in each turn: what disturbs one disturbs all,
@@ -78,13 +80,13 @@ def race(
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """One thread, and no garbage collection in the middle of a turn."""
+def quiet(n_threads: int = 1) -> Iterator[None]:
+    """No more threads than so many, and no garbage collection in the middle of a turn."""
     collects = gc.isenabled()
     gc.collect()
     gc.disable()
     try:
-        with threadpool_limits(limits=1):
+        with threadpool_limits(limits=n_threads):
             yield
     finally:
         if collects:
