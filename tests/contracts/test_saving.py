@@ -14,7 +14,17 @@ from okspca.estimators.saving import model_bytes, model_from
 from okspca.features import FourierMap, IdentityMap
 from okspca.services import Adam
 from okspca.state.streams import StreamRecord
-from tests.contracts.cases import Case, cases, contract, learn, learn_singly, make, modes, streams
+from tests.contracts.cases import (
+    PILOT_ROWS,
+    Case,
+    cases,
+    contract,
+    learn,
+    learn_singly,
+    make,
+    modes,
+    streams,
+)
 from tests.contracts.fingerprint import fingerprint, state_of
 
 pytestmark = pytest.mark.usefixtures("early_climbs")
@@ -174,3 +184,25 @@ def test_whitened_models_are_saved_whole(case: Case, data: st.DataObject) -> Non
     # Not all they hold: units are noted when rows are folded, and when a file is read.
     assert model_bytes(twin) == model_bytes(model)
     assert answers(twin) == answers(model)
+
+
+@pytest.mark.parametrize(("place", "rung", "n"), [(1, "scaled", 12), (10, "mixed", 18)])
+def test_a_climb_back_to_the_map_in_use_restarts_no_model(place: int, rung: str, n: int) -> None:
+    """Maps are the same by what they hold: those of a loaded model are objects of their own."""
+    twins_differ = []
+    for seed in range(40):
+        X = RandomState(seed).normal(size=(n, 2))
+        y = RandomState(seed + 1).normal(size=n)
+        model = OKSPCA(
+            1,
+            n_random_features=12,
+            frequencies=rung,
+            pilot_rows=PILOT_ROWS,
+            random_state=seed,
+        ).partial_fit(X[:place], y[:place])
+        twin = reloaded(model)
+        for one in (model, twin):
+            one.partial_fit(X[place:], y[place:])
+        if model_bytes(twin) != model_bytes(model):
+            twins_differ.append(seed)
+    assert twins_differ == []

@@ -33,7 +33,7 @@ from okspca.estimators.building import Rows
 from okspca.estimators.component_choice import n_components_by, with_components
 from okspca.estimators.presets import Asked
 from okspca.features import CosineMap, FeatureMap
-from okspca.features.ladder import DRAWN, Place, climbed
+from okspca.features.ladder import Place, climbed
 from okspca.features.trials import Pilot, n_learned, varies
 from okspca.numerics.announcing import tell
 from okspca.pipeline import Pipeline, PipelineState
@@ -119,8 +119,7 @@ class MapSearch:
         """The map as drawn; None where that is not known."""
         if self.blank is not None:
             return _base(self.blank)
-        is_drawn = self.place.rung == DRAWN and self.place.factor == 1.0
-        return self.place.feature_map if is_drawn else self.drawn
+        return self.place.feature_map if self.place.is_as_drawn else self.drawn
 
     @property
     def n_awaited(self) -> int:
@@ -225,9 +224,9 @@ class MapSearch:
 
     def ended(self) -> Self:
         """Return the search with its map as the final one, and without rows."""
-        place, base = self.place._replace(mixture=None), self.base
+        place = self.place._replace(mixture=None)
         # As in a file: a map that is in use as it was drawn is kept once.
-        drawn = None if base is place.feature_map else base
+        drawn = None if place.is_as_drawn else self.base
         return replace(self, blank=None, drawn=drawn, place=place, held=(), climbed_at=0)
 
     def renewed(self, blank: PipelineState, pilot_rows: int, began_at: int) -> Self:
@@ -304,7 +303,7 @@ def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
     factors = FACTORS if asked.bandwidth else ()
     found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
     # A fresh pilot that keeps the map from before keeps its moment and number of components too.
-    if search.began_at > search.rows_before and found.feature_map is place.feature_map:
+    if search.began_at > search.rows_before and found.feature_map.equals(place.feature_map):
         return found._replace(n_components=place.n_components)
     if asked.components:
         found = found._replace(n_components=n_components_by(fresh, found.feature_map, pilot))

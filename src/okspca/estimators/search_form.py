@@ -41,8 +41,8 @@ def write_search(sink: Sink, search: MapSearch, shared: Shared) -> None:
     for name in FRESH:
         if getattr(search, name):
             sink.put(name, getattr(search, name))
-    if search.is_final and search.base not in (None, place.feature_map):
-        MAPS.write(sink.inside("drawn"), search.base)
+    if search.is_final and search.drawn is not None:
+        MAPS.write(sink.inside("drawn"), search.drawn)
     if search.blank is not None:
         blank = copy.copy(search.blank)
         blank.target_map = shared.labels or blank.target_map

@@ -108,7 +108,14 @@ class Place(NamedTuple):
 
     def is_same_model(self, other: "Place") -> bool:
         """Whether both mean the same map and number of components."""
-        return self.feature_map is other.feature_map and self.n_components == other.n_components
+        # By content: what was loaded from a file has maps of its own.
+        is_same_map = self.feature_map.equals(other.feature_map)
+        return is_same_map and self.n_components == other.n_components
+
+    @property
+    def is_as_drawn(self) -> bool:
+        """Whether the map is the one at the foot of the ladder."""
+        return self.rung == DRAWN and self.factor == 1.0
 
 
 class _Step(NamedTuple):
@@ -147,7 +154,7 @@ def climbed(
     if in_use.odds >= ENOUGH:
         return place._replace(relevance=_relevance(in_use.trial, pilot))
     best = in_use
-    if place.rung != DRAWN or place.factor != 1.0:
+    if not place.is_as_drawn:
         best = _Step(tried(base, pilot), DRAWN, ones)
     best = widest = _with_bandwidth(base, best, pilot, factors, tick)
     scaled = best

@@ -78,10 +78,11 @@ class RidgeChoice:
         known = self.right_mean.size
         actual = product(rows.coordinates[:, :known] - self.right_mean, self.directions)
         centred = rows.Phi - self.left_mean
-        # What no row had when the round began is predicted as zero by every ridge alike.
-        for i, B in enumerate(self.coefficients):
-            squares = ((actual - product(centred, B.T)) ** 2).sum(axis=1)
-            self.errors[i] += (rows.weights * squares).sum()
+        n_ridges, q, D = self.coefficients.shape
+        # One product for all ridges; what no row had when the round began is zero for each alike.
+        predicted = product(centred, self.coefficients.reshape(n_ridges * q, D).T)
+        missed = (predicted.reshape(-1, n_ridges, q) - actual[:, np.newaxis]) ** 2
+        self.errors += (rows.weights[:, np.newaxis] * missed.sum(axis=2)).sum(axis=0)
 
     def begins(self, row: int) -> bool:
         """Whether a round begins after this row."""
