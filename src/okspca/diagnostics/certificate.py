@@ -51,6 +51,8 @@ UNPROVEN = -1.0
 _RIGHT_ANGLE = math.sqrt(2.0)
 #: The values of a :class:`Certificate` as kernels return them, with ``UNPROVEN`` for None.
 Bounds = tuple[float, float, float, float, float]
+#: What :func:`bounds_within` allows for.
+Allowances = tuple[float, float, float, float]
 
 
 class Certificate(NamedTuple):
@@ -217,7 +219,7 @@ def bounds_from(
     """
     total = sizes[0]
     noise = noise_of(ritz.size + n_summed, sizes)
-    found = bounds_within(small, residual + noise, ritz, total, (noise, 0.0, 0.0))
+    found = bounds_within(small, residual + noise, ritz, total, (noise, 0.0, 0.0, np.inf))
     rho, gap, distance, angle = found
     return rho, gap, distance, angle, residual / total
 
@@ -236,15 +238,16 @@ def bounds_within(
     residual: float,
     ritz: Floats,
     total: float,
-    allowances: tuple[float, float, float],
+    allowances: Allowances,
 ) -> tuple[float, float, float, float]:
     """Bounds on rho, gap, distance and angle, as :func:`bounds` has them.
 
     ``residual`` has its allowances already.  The others: ``noise`` that eigenvalues may be off by,
-    ``stretch`` that they may be off by relative to themselves, and the ``shift``, a distance
-    between what is certified and what was delivered.  Destroys ``small``.
+    ``stretch`` that they may be off by relative to themselves, the ``shift``, a distance between
+    what is certified and what was delivered, and a bound on the distance that is ``known``
+    otherwise.  Destroys ``small``.
     """
-    noise, stretch, shift = allowances
+    noise, stretch, shift, known = allowances
     less, more = 1.0 - stretch, 1.0 + stretch
     q = small.shape[0]
     # Every number is moved to its unfavourable side before it is used.
@@ -266,9 +269,10 @@ def bounds_within(
     if gap <= 0.0 or captured <= 0.0:
         return rho, UNPROVEN, UNPROVEN, UNPROVEN
     upper = np.sqrt(2.0 * max(best - captured, 0.0) / gap)
-    separation = (_smallest_eigenvalue(small, outside) - noise) * less - outside
+    separation = (smallest_eigenvalue(small, outside) - noise) * less - outside
     if separation > 0.0:
         upper = min(upper, np.sqrt(2.0) * residual / separation)
+    upper = min(upper, known)
     # Projectors of rank q are never further apart.
     upper = min(upper + shift, np.sqrt(2.0 * q))
     # The whole distance may be due to one angle, whose sine it then is, times sqrt(2).
@@ -282,7 +286,7 @@ def bounds_within(
 
 
 @compiled
-def _smallest_eigenvalue(small: Floats, below: float) -> float:
+def smallest_eigenvalue(small: Floats, below: float) -> float:
     """Bound the smallest eigenvalue from below, by Gershgorin if that is well above ``below``."""
     q = small.shape[0]
     bound, diagonal = np.inf, np.inf

@@ -12,6 +12,17 @@ orthonormal columns V with W = R^-1 V, again within ``s``.
 * With theta = V^T (R^-T M R^-1) V, the residual ``A Y - Y theta`` is at most the one in the
   coordinates of R plus ``e ||theta||``, over ``1 - e``.  That is cheap, and enough while N is well
   conditioned.
+* Small eigenvalues are better served by steps.  V is compared with the left singular vectors of the
+  rounded matrix (by its residual there), those with the vectors of the exact ``B = R^-T C̄``
+  (Wedin: by ``sqrt(2) ||error||`` over the gap of singular values), and those with the leading
+  vectors of A.  With ``N = R^T (I + F) R`` the last are, but for a rotation, the left singular
+  vectors of ``(I + F)^-1/2 B``, and Y is ``(I + F)^1/2 V``; both roots are within ``t = e / (2 (1 -
+  e))`` of I.  So with K the products of the vectors of B that lead and those there that do not::
+
+      |K_ij| <= t (theta_j + theta_i) / (theta_j - theta_i),
+      ||K|| <= sqrt(q) t (1 + r) / (1 - r),
+
+  where r bounds ``theta_i / theta_j``, and Y adds ``sqrt(q) t / (1 - t)`` at most.
 * Otherwise rho = ``R^-T (M W - N W theta)`` is computed from the stored numbers.  Its part along V
   belongs to theta, which may be chosen freely, up to ``e + s`` of it; the part at right angles is
   the residual, again over ``1 - e``.
@@ -25,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from okspca.diagnostics.certificate import UNPROVEN, Bounds, bounds_within
+from okspca.diagnostics.certificate import UNPROVEN, Allowances, Bounds, bounds_within
 from okspca.diagnostics.whitened_bounds import MOST_TURN, Errors, inspected, proven, turn_of
 from okspca.moments import ScaledMoment
 from okspca.moments.pencil import FINE, Residual
@@ -60,7 +71,7 @@ class Inspection(NamedTuple):
     small: Floats
     residual: float
     total: float
-    allowances: tuple[float, float, float]
+    allowances: Allowances
     errors: Errors
 
     def bounds(self, residual: float, ritz: Floats) -> Bounds:
@@ -130,7 +141,7 @@ def _inspect(rows: Floats, ritz: Floats, scaled: ScaledMoment) -> Inspection | N
     if not turn_of(errors, len(rows)) <= MOST_TURN:
         return None
     Ct = np.ascontiguousarray(scaled.Ct)
-    return Inspection(*inspected(np.ascontiguousarray(rows), Ct, ritz.size, errors), errors)
+    return Inspection(*inspected(np.ascontiguousarray(rows), Ct, ritz, errors), errors)
 
 
 def _proven(rows: Floats, found: Residual, seen: Inspection) -> float:

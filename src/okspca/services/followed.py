@@ -1,7 +1,7 @@
 """An exact, certified answer from a moment that has followed rows, in one compiled call.
 
 The steps are those of :func:`okspca.services.answers.exact_answer`: the leading block of C̄ in
-whitened coordinates, by its Gram matrix or, where gaps are small, by rotations, and its bounds
+whitened coordinates, by rotations that leave small singular values accurate, and its bounds
 (:mod:`okspca.diagnostics.whitened_bounds`), by the residual of the stored numbers in working
 precision where the coordinates alone prove too little.  What that leaves open, and whatever is out
 of the ordinary, is left to the general way.
@@ -24,11 +24,10 @@ from okspca.moments.arrays import (
 )
 from okspca.moments.followed_factor import FollowedArrays, FollowedNumbers
 from okspca.moments.followed_pencil import CLOSE, plain_residual
-from okspca.moments.pencil import FINE
 from okspca.numerics.addresses import read_only
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import BoundKernel, compiled
-from okspca.numerics.leading import gram_leading, jacobi_leading
+from okspca.numerics.leading import jacobi_leading
 from okspca.numerics.orthonormal import fix_signs, is_finite
 from okspca.numerics.sums import square
 from okspca.services.answers import SAFE_LARGEST, SAFE_SMALLEST, Solution
@@ -90,10 +89,7 @@ def _solve(
     if not (SAFE_SMALLEST < size < SAFE_LARGEST and size > level):
         return False, nothing
     Ct = _whitened(T, shown, numbers.omega)
-    found, sigma, rows, _ = gram_leading(Ct, n_components)
-    ritz = sigma * sigma
-    if not found:
-        found, ritz, rows = jacobi_leading(Ct, n_components)
+    found, ritz, rows = jacobi_leading(Ct, n_components)
     dropped = dropped_norm(moment) / math.sqrt(shown.smallest)
     errors = Errors(errors.distortion, errors.slack, errors.drift, dropped)
     if not (found and turn_of(errors, rows.shape[0]) <= MOST_TURN and is_finite(rows)):
@@ -148,18 +144,17 @@ def _bounds(
 ) -> tuple[bool, Bounds]:
     """What is proven, and whether that is close enough."""
     (Ct, T), (shown, errors) = matrices, known
-    small, residual, total, allowances = inspected(rows, Ct, ritz.size, errors)
-    theta = small.copy()
-    first = bounds_within(small, residual, ritz, total, allowances)
-    spare = 2.0 * allowances[2]
-    if first[1] == UNPROVEN or first[2] <= FINE + spare:
-        return True, (first[0], first[1], first[2], first[3], residual / total)
-    columns, lost = plain_residual(rows, theta, T, followed[0], followed[1])
-    off = lost / math.sqrt(shown.smallest * followed[1].omega), shown.relative
-    residual = proven(rows, columns, off, total, errors)
-    found = bounds_within(theta, residual, ritz, total, allowances)
-    is_settled = found[1] != UNPROVEN and found[2] <= CLOSE + spare
-    return is_settled, (found[0], found[1], found[2], found[3], residual / total)
+    small, residual, total, allowances = inspected(rows, Ct, ritz, errors)
+    theta, enough = small.copy(), CLOSE + 2.0 * allowances[2]
+    found = bounds_within(small, residual, ritz, total, allowances)
+    if not (found[1] == UNPROVEN or found[2] <= enough):
+        columns, lost = plain_residual(rows, theta, T, followed[0], followed[1])
+        off = lost / math.sqrt(shown.smallest * followed[1].omega), shown.relative
+        residual = proven(rows, columns, off, total, errors)
+        found = bounds_within(theta, residual, ritz, total, allowances)
+        if found[1] == UNPROVEN or not found[2] <= enough:
+            return False, (0.0, UNPROVEN, UNPROVEN, UNPROVEN, 0.0)
+    return True, (found[0], found[1], found[2], found[3], residual / total)
 
 
 _bound_solve = BoundKernel(_solve)
