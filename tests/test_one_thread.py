@@ -43,7 +43,6 @@ ALLOWED = {
         "np.linalg": LENGTHS,
         "scipy.linalg": "PCA of the inputs where a fit is evaluated, and small matrices",
     },
-    "numerics/discriminants.py": {"np.linalg": SMALL, "scipy.linalg": SMALL},
     "numerics/leading.py": {
         "np.linalg": "where the compiled routes decline",
     },

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from okspca.moments.calibration import Belief, CalibrationMap
+from okspca.moments.calibration import Belief
 from okspca.moments.class_discriminants import Discriminants, Translation
+from okspca.moments.opinions import CalibrationMap
 from okspca.moments.second_opinion import SecondOpinion
-from okspca.numerics.posteriors import Limits, bounded_ratio, log_expit, log_sum
+from okspca.numerics.posteriors import bounded_ratio, limits_of, log_expit, log_sum
 from tests.reference import belief as reference
 
 
@@ -36,13 +37,12 @@ def test_both_opinions_and_their_blend_are_those_of_the_plain_form(
     values = scale * RandomState(0).normal(size=(40, n_classes))
     believed = Belief(found, first, second, into, 1.5).of(values)
     weight = second.weight(1.5)
-    claims = found.claims(values)
+    claims, scores = found.claims_and_scores(values)
     for v, claim, row in zip(values, claims, believed, strict=True):
         log_q = reference.first(v, found, first.shares, first.slopes, first.shifts, 80.0)
         log_p = reference.second(v, found, into, second.coefficients, 80.0)
         np.testing.assert_allclose(row, reference.blended(log_p, log_q, weight), rtol=1e-9)
         np.testing.assert_allclose(first.of(claim[np.newaxis])[0], log_q, rtol=1e-9)
-    scores = found.scores(values)
     for v, row in zip(values, second.log_p(scores, found.shares, 80.0), strict=True):
         expected = reference.second(v, found, None, second.coefficients, 80.0)
         np.testing.assert_allclose(row, expected, rtol=1e-9, atol=1e-13)
@@ -52,7 +52,7 @@ def test_without_a_translation_the_first_opinion_stands_alone() -> None:
     found, first, second, _ = parts(4, 1)
     values = RandomState(0).normal(size=(5, 4))
     believed = Belief(found, first, second, None, 1.0).of(values)
-    np.testing.assert_array_equal(believed, first.of(found.claims(values)))
+    np.testing.assert_array_equal(believed, first.of(found.claims_and_scores(values)[0]))
 
 
 def test_a_row_is_believed_alike_alone_and_among_others() -> None:
@@ -73,6 +73,6 @@ def test_logarithms_of_sums_and_odds() -> None:
         assert log_sum(a, b) == pytest.approx(np.logaddexp(a, b))
     assert log_expit(-800.0) == -800.0
     assert log_expit(800.0) == 0.0
-    limits = Limits.of(np.array([0.5, 0.5]), 18.0)
+    limits = limits_of(np.array([0.5, 0.5]), 18.0)
     assert round(bounded_ratio(50.0, limits, 0), 2) == 2.3
     assert round(bounded_ratio(-50.0, limits, 0), 2) == -2.21

@@ -10,12 +10,11 @@ from okspca.moments.calibration import (
     GRID,
     POINTS,
     Calibration,
-    CalibrationMap,
     on_grid,
     shrunk_shares,
 )
 from okspca.moments.class_discriminants import Discriminants
-from okspca.moments.opinions import REACH
+from okspca.moments.opinions import REACH, CalibrationMap
 from okspca.numerics.discriminants import discriminants, left_out_inflation, log_odds
 from okspca.numerics.platt import OTHERS, OWN, Prior, Trials, fitted
 from okspca.numerics.whitening import ridge_factor

@@ -15,8 +15,9 @@ from okspca.errors import StateError
 from okspca.estimators.saving import model_bytes, model_from
 from okspca.moments import WhitenedMoment
 from okspca.moments.calibration import Calibration
-from okspca.moments.class_discriminants import Discriminants, LinearScores, Translation
-from okspca.moments.second_opinion import BLENDS, MOST_ROWS, THINNED, SecondOpinion, Seen
+from okspca.moments.class_discriminants import Discriminants, Translation, translation
+from okspca.moments.opinions import BLENDS
+from okspca.moments.second_opinion import MOST_ROWS, THINNED, SecondOpinion, Seen
 from okspca.numerics.arrays import Floats
 from okspca.numerics.softmax import Examples, fitted_softmax
 from okspca.pipeline.learning import fold, settled
@@ -115,14 +116,12 @@ def test_scores_by_other_discriminants_follow_from_the_covariance() -> None:
         Discriminants(B, random.normal(size=3), np.full(3, 1.0 / 3.0), np.array([1.0, 2.0, 3.0]))
         for B in random.normal(size=(2, 5, 3))
     )
-    linear = [found.linear_scores(mean) for found in (one, other)]
-    s, t = (found.scores(found.of(Phi)) for found in (one, other))
-    np.testing.assert_allclose(linear[0].at_mean, s.mean(axis=0), atol=1e-12)
-    translation = linear[1].told_by(linear[0], lambda W: S @ W)
+    s, t = (found.claims_and_scores(found.of(Phi))[1] for found in (one, other))
+    told = translation(one, other, (mean, mean), S @ one.weights)
     # The best linear prediction, by least squares: two of three scores are independent.
     best = np.linalg.lstsq(np.c_[s, np.ones(500)], t, rcond=None)[0]
-    np.testing.assert_allclose(translation.of(s), np.c_[s, np.ones(500)] @ best, atol=1e-9)
-    same = LinearScores(*linear[0]).told_by(linear[0], lambda W: S @ W)
+    np.testing.assert_allclose(told.of(s), np.c_[s, np.ones(500)] @ best, atol=1e-9)
+    same = translation(one, one, (mean, mean), S @ one.weights)
     np.testing.assert_allclose(same.of(s), s, atol=1e-9)
 
 

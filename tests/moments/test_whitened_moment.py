@@ -262,3 +262,17 @@ def test_errors_of_earlier_rounds_count_a_tenth() -> None:
     before = moment.choice.errors.copy()
     moment.update(X[127:], Y[127:], np.ones(1))
     assert ((moment.choice.errors > 0.1 * before) & (moment.choice.errors < 0.2 * before)).all()
+
+
+def test_columns_of_zeros_change_no_discriminant() -> None:
+    random = RandomState(0)
+    moment = WhitenedMoment(6, 3, ridge=0.1, labels=True)
+    moment.update(random.normal(size=(90, 6)), np.eye(3)[random.randint(3, size=90)], np.ones(90))
+    W, mean = random.normal(size=(6, 2)), moment.left_mean()
+    alone = moment.judgement_of(W, mean)[0]
+    padded = moment.judgement_of(np.insert(W, 1, 0.0, axis=1), mean)[0]
+    np.testing.assert_array_equal(padded.weights, np.insert(alone.weights, 1, 0.0, axis=0))
+    np.testing.assert_array_equal(padded.offset, alone.offset)
+    nothing, belief = moment.judgement_of(np.zeros((6, 2)), mean)
+    assert belief is None
+    np.testing.assert_array_equal(nothing.of(np.ones((1, 2)))[0], np.log(nothing.shares))

@@ -109,8 +109,4 @@ def _discriminants(state: PipelineState, W: Floats) -> Posteriors:
     """Find the discriminants of the classes in the embedding, and how much they are believed."""
     moment = state.moment
     assert isinstance(moment, WhitenedMoment)
-    found = moment.discriminants_of(W)
-    offset = found.offset - product(product(W.T, mean_features(state)), found.weights)
-    # Without an embedding there is nothing to believe but the shares.
-    belief = moment.belief_in(found, W) if W.any() else None
-    return Posteriors(found._replace(offset=offset), belief)
+    return Posteriors(*moment.judgement_of(W, mean_features(state)))

@@ -23,18 +23,16 @@ rows of a class cannot tell that others are unlike them by more than a factor m 
 never changed by more: a model that knows nothing answers with the shares.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from okspca.moments.arrays import EncodedRows
-from okspca.moments.class_discriminants import Discriminants, Translation, log_odds_of
-from okspca.moments.opinions import REACH, BeliefNumbers, MapNumbers, believed, map_rows
+from okspca.moments.class_discriminants import Discriminants, Translation
+from okspca.moments.opinions import REACH, CalibrationMap, Voices, believed
 from okspca.moments.second_opinion import SecondOpinion, Seen
 from okspca.numerics.arrays import Floats, Integers, copied
-from okspca.numerics.compiled import BoundKernel
-from okspca.numerics.platt import Prior, Trials, fitted
-from okspca.numerics.posteriors import Limits
+from okspca.numerics.compiled import BoundKernel, compiled
+from okspca.numerics.platt import Prior, Trials, fit
+from okspca.numerics.posteriors import log_odds_of
 
 #: Discriminants are frozen at this row, then at powers of two and halfway between them.  After the
 #: delay they are frozen that much after powers of two, when a ridge has been chosen, and at three
@@ -50,26 +48,6 @@ LEAST_SLOPE = 0.02
 _FIXED = 1e-6
 _TINY = float(np.finfo(np.float64).tiny)
 _BELIEVED: BoundKernel[Floats] = BoundKernel(believed)
-
-
-class CalibrationMap(NamedTuple):
-    """From claims to log probabilities, class against the rest."""
-
-    shares: Floats
-    slopes: Floats
-    shifts: Floats
-    n_rows: float
-
-    def of(self, claims: Floats) -> Floats:
-        """Logarithms of the probabilities of classes, before they are made to sum to one."""
-        found = np.array(claims, dtype=np.float64, order="C")
-        map_rows(found, self.numbers())
-        return found
-
-    def numbers(self) -> MapNumbers:
-        """What kernels need of it."""
-        base, limits = log_odds_of(self.shares), Limits.of(self.shares, self.n_rows)
-        return MapNumbers(self.slopes, self.shifts, base, limits)
 
 
 class Belief:
@@ -93,8 +71,9 @@ class Belief:
 
     Examples
     --------
-    >>> found = Discriminants.of_shares(2, np.array([0.75, 0.25]))
-    >>> first = CalibrationMap(found.shares, np.ones(2), np.zeros(2), 100.0)
+    >>> shares = np.array([0.75, 0.25])
+    >>> found = Discriminants(np.zeros((2, 2)), np.log(shares), shares, np.ones(2))
+    >>> first = CalibrationMap(shares, np.ones(2), np.zeros(2), 100.0)
     >>> belief = Belief(found, first, SecondOpinion.none(2), None, 1.0)
     >>> np.exp(belief.of(found.of(np.zeros((1, 2))))).round(2).tolist()
     [[0.75, 0.25]]
@@ -108,21 +87,19 @@ class Belief:
         translation: Translation | None,
         unit: float,
     ) -> None:
-        opinion = second.numbers(found.shares, first.n_rows)
+        into, A = translation or Translation.none(), second.coefficients
         if translation is None:
-            opinion = opinion._replace(A=np.zeros((0, 0)))
-        weight = second.weight(unit)
-        with np.errstate(divide="ignore"):
-            blend = float(np.log(weight)), float(np.log1p(-weight))
-        claims, scores = found.claim_numbers(), found.score_numbers(translation)
-        self._numbers = BeliefNumbers(claims, first.numbers(), scores, opinion, blend)
+            A = np.zeros((0, 0))
+        voices = Voices(A, second.losses, float(unit), into.M, into.shift)
+        shares, spreads = (np.ascontiguousarray(part) for part in (found.shares, found.spreads))
+        self._said = shares, spreads, first, voices
 
     def of(self, values: Floats) -> Floats:
         """Logarithms of the probabilities of classes, before they are made to sum to one.
 
         ``values``: those of the discriminants, one row for each row.
         """
-        return _BELIEVED.code(np.ascontiguousarray(values), self._numbers)
+        return _BELIEVED.code(np.ascontiguousarray(values), *self._said)
 
 
 class Calibration:
@@ -208,10 +185,10 @@ class Calibration:
         self.totals, self.second = fade[0] * self.totals, self.second.faded(fade[0])
         if known > 1:
             values, weights = self.frozen.of(rows.Phi), rows.weights * fade[1:]
-            claims = self.frozen.claims(values)
+            claims, scores = self.frozen.claims_and_scores(values)
             if self.speaks_of(known):
                 self._ask_second(
-                    rows.coordinates[:, :known], weights, (values, claims), row, forgetting
+                    rows.coordinates[:, :known], weights, (scores, claims), row, forgetting
                 )
             self.scores[:known] += on_grid(claims, rows.coordinates[:, :known], weights)
             self.totals += fade[1:].sum(), weights.sum()
@@ -227,8 +204,7 @@ class Calibration:
         """Let both opinions predict rows of classes that are known."""
         found, n_rows = self.frozen, rows_that_count(row, forgetting)
         known = indicators.any(axis=1)
-        values, claims = (part[known] for part in said)
-        scores = found.scores(values)
+        scores, claims = (part[known] for part in said)
         seen = Seen(
             scores,
             indicators[known].argmax(axis=1),
@@ -273,28 +249,46 @@ class Calibration:
 
     def map(self, shares: Floats, spreads: Floats, n_rows: float) -> CalibrationMap:
         """Find how much discriminants of such shares and spreads, of so many rows, are believed."""
-        shares = shrunk_shares(shares, n_rows)
-        base, x = log_odds_of(shares), np.outer(spreads, GRID)
-        trials = Trials(self._trials(shares), base, x)
-        belief = BELIEF * min(1.0, n_rows / ROWS_TO_BELIEVE)
-        slope, _ = fitted(trials, Prior(belief, belief, np.full(len(shares), SHIFT_SPREAD)))
-        slope = max(slope, LEAST_SLOPE * belief)
-        # With the slope known, what the scores say moves a class only as far as they carry.
-        _, shifts = fitted(trials, Prior(slope, _FIXED * slope, slope * spreads))
-        return CalibrationMap(shares, slope * spreads, shifts, n_rows)
+        scores = np.ascontiguousarray(_widened(self.scores, len(shares)))
+        shares, spreads = (np.ascontiguousarray(part) for part in (shares, spreads))
+        return _MAP.code(scores, float(self.totals[0]), shares, spreads, float(n_rows))
 
-    def _trials(self, shares: Floats) -> Floats:
-        """Scores of the classes, each weighted so that it has its share of them.
 
-        A row counts one on average, whatever the unit of weights.  Classes of which no row was
-        scored tell nothing.
-        """
-        scores = _widened(self.scores, len(shares))[: len(shares)]
-        counts = scores.sum(axis=2)
-        wanted = np.array([1.0 - shares, shares]).T * self.totals[0]
-        tells = (counts > 0.0).all(axis=1, keepdims=True)
-        factors = np.divide(wanted, counts, out=np.zeros_like(counts), where=tells)
-        return np.asarray(scores * factors[:, :, np.newaxis])
+@compiled
+def _mapped(
+    scores: Floats, n_scored: float, shares: Floats, spreads: Floats, n_rows: float
+) -> CalibrationMap:
+    """Fit one slope, and then shifts, to what was scored."""
+    shares = shrunk_shares(shares, n_rows)
+    n = shares.shape[0]
+    x = np.empty((n, POINTS))
+    for c in range(n):
+        for i in range(POINTS):
+            x[c, i] = spreads[c] * GRID[i]
+    trials = Trials(_trials(scores, n_scored, shares), log_odds_of(shares), x)
+    belief = BELIEF * min(1.0, n_rows / ROWS_TO_BELIEVE)
+    slope, _ = fit(trials, Prior(belief, belief, np.full(n, SHIFT_SPREAD)))
+    slope = max(slope, LEAST_SLOPE * belief)
+    # With the slope known, what the scores say moves a class only as far as they carry.
+    _, shifts = fit(trials, Prior(slope, _FIXED * slope, slope * spreads))
+    return CalibrationMap(shares, slope * spreads, shifts, n_rows)
+
+
+@compiled
+def _trials(scores: Floats, n_scored: float, shares: Floats) -> Floats:
+    """Scores of the classes, each weighted so that it has its share of them.
+
+    A row counts one on average, whatever the unit of weights.  Classes of which no row was scored
+    tell nothing.
+    """
+    found = np.zeros((shares.shape[0], 2, POINTS))
+    for c in range(found.shape[0]):
+        others, own = scores[c, 0].sum(), scores[c, 1].sum()
+        if others > 0.0 and own > 0.0:
+            for i in range(POINTS):
+                found[c, 0, i] = scores[c, 0, i] * ((1.0 - shares[c]) * n_scored / others)
+                found[c, 1, i] = scores[c, 1, i] * (shares[c] * n_scored / own)
+    return found
 
 
 def on_grid(claims: Floats, indicators: Floats, weights: Floats) -> Floats:
@@ -332,6 +326,7 @@ def rows_that_count(n_rows: int, forgetting: float) -> float:
     return min(float(n_rows), (1.0 + forgetting) / (1.0 - forgetting))
 
 
+@compiled
 def shrunk_shares(shares: Floats, n_rows: float) -> Floats:
     """Shares of classes, moved towards equal ones as far as chance explains how they differ.
 
@@ -344,12 +339,19 @@ def shrunk_shares(shares: Floats, n_rows: float) -> Floats:
     >>> shrunk_shares(np.array([0.9, 0.1]), 100.0).round(4).tolist()
     [0.8938, 0.1062]
     """
-    seen = shares > _TINY
-    n_seen = max(int(seen.sum()), 1)
-    apart = np.where(seen, shares - 1.0 / n_seen, 0.0)
-    chance = n_rows * n_seen * float((apart**2).sum())
+    n_seen, apart, found = 0, 0.0, shares.copy()
+    for share in shares:
+        n_seen += share > _TINY
+    equal = 1.0 / max(n_seen, 1)
+    for share in shares:
+        if share > _TINY:
+            apart += (share - equal) * (share - equal)
+    chance = n_rows * n_seen * apart
     kept = max(0.0, 1.0 - (n_seen - 1.0) / chance) if chance > 0.0 else 0.0
-    return np.where(seen, 1.0 / n_seen + kept * apart, shares)
+    for c in range(found.shape[0]):
+        if shares[c] > _TINY:
+            found[c] = equal + kept * (shares[c] - equal)
+    return found
 
 
 def _widened(scores: Floats, n_classes: int) -> Floats:
@@ -358,3 +360,6 @@ def _widened(scores: Floats, n_classes: int) -> Floats:
     if lacking <= 0:
         return scores
     return np.concatenate([scores, np.zeros((lacking, *scores.shape[1:]))])
+
+
+_MAP: BoundKernel[CalibrationMap] = BoundKernel(_mapped)

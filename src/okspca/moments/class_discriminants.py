@@ -5,37 +5,20 @@ the covariance S of that embedding, discriminants are those of Gaussian classes 
 (:mod:`okspca.numerics.discriminants`).
 """
 
-from collections.abc import Callable
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logit
 
-from okspca.moments.opinions import ClaimNumbers, ScoreNumbers, claim_rows
-from okspca.numerics.arrays import Floats
-from okspca.numerics.discriminants import discriminants
-from okspca.numerics.matrix import product
-from okspca.numerics.whitening import regression_along
+from okspca.moments.opinions import claim_rows, mean_spread
+from okspca.numerics.arrays import Floats, Integers
+from okspca.numerics.compiled import BoundKernel, compiled
+from okspca.numerics.discriminants import discriminants_in
+from okspca.numerics.matrix import multiplied, product
+from okspca.numerics.symmetric import pseudo_inverse
+from okspca.numerics.whitening import VARIES
 
-_TINY = float(np.finfo(np.float64).tiny)
-
-
-class LinearScores(NamedTuple):
-    """Scores of classes as functions of features: weights (D x n_classes), values at the mean."""
-
-    weights: Floats
-    at_mean: Floats
-
-    def told_by(self, known: "LinearScores", images: Callable[[Floats], Floats]) -> "Translation":
-        """How other scores of the same rows tell these, by the covariance of the features.
-
-        ``images`` multiplies columns by that covariance.
-        """
-        image = images(known.weights)
-        covariances = product(self.weights.T, image)
-        M = regression_along(product(known.weights.T, image), covariances)
-        M = np.ascontiguousarray(M.T)
-        return Translation(M, self.at_mean - product(known.at_mean, M))
+_LEAST_SQUARE, _LEAST_REST = 1e-12, 1e-12
 
 
 class Translation(NamedTuple):
@@ -43,6 +26,11 @@ class Translation(NamedTuple):
 
     M: Floats
     shift: Floats
+
+    @classmethod
+    def none(cls) -> "Translation":
+        """Leave scores as they are."""
+        return cls(np.zeros((0, 0)), np.zeros(0))
 
     def of(self, scores: Floats) -> Floats:
         """Translate scores."""
@@ -72,75 +60,160 @@ class Discriminants(NamedTuple):
         """No discriminants of any class."""
         return cls(np.zeros((n_features, 0)), np.zeros(0), np.zeros(0), np.zeros(0))
 
-    @classmethod
-    def of_shares(cls, n_features: int, shares: Floats) -> "Discriminants":
-        """Discriminants that know nothing but the shares of the classes."""
-        weights = np.zeros((n_features, len(shares)))
-        return cls(weights, np.log(shares), shares, np.ones(len(shares)))
-
     def of(self, Z: Floats) -> Floats:
         """Log posteriors up to a constant, one column per class."""
         return product(Z, self.weights) + self.offset
 
-    def scores(self, values: Floats) -> Floats:
-        """Claimed log likelihoods of the values of rows, centred, in units of the mean spread."""
-        return self._in_units(values - np.log(self.shares))
+    def claims_and_scores(self, values: Floats) -> tuple[Floats, Floats]:
+        """What is claimed of rows that have these values.
 
-    def linear_scores(self, mean: Floats) -> LinearScores:
-        """The scores as functions of what the weights are for, which has this mean."""
-        values = product(mean, self.weights) + self.offset
-        return LinearScores(
-            self._in_units(self.weights), self._in_units(values - np.log(self.shares))
-        )
+        Claims are log likelihood ratios, class against the rest, on the scale of the grid; scores
+        are log likelihoods, centred, in units of the mean spread.
+        """
+        values, shares = np.ascontiguousarray(values), np.ascontiguousarray(self.shares)
+        return claim_rows(values, shares, np.ascontiguousarray(self.spreads))
 
-    def _in_units(self, values: Floats) -> Floats:
-        """Centre values over classes, and divide by the mean spread."""
-        centred = values - values.mean(axis=-1, keepdims=True)
-        return np.asarray(centred / self._mean_spread())
 
-    def _mean_spread(self) -> float:
-        """Root mean square of the spreads."""
-        return float(np.sqrt((self.spreads**2).mean()))
+class Found(NamedTuple):
+    """Discriminants in an embedding, and the same as functions of the features.
 
-    def claims(self, values: Floats) -> Floats:
-        """Claimed log likelihood ratios of the values of rows, on the scale of the grid."""
-        found = np.array(values, dtype=np.float64, order="C")
-        claim_rows(found, self.claim_numbers())
-        return found
+    Attributes
+    ----------
+    n_used : int
+        Columns of the embedding that vary; without any, the discriminants are the shares.
+    weights, offset, spreads : ndarray
+        As :class:`Discriminants` has them, for rows that are not centred.
+    features, image : ndarray of shape (D, n_classes)
+        Weights of the features, and the covariance of the features times them.
+    """
 
-    def claim_numbers(self) -> ClaimNumbers:
-        """What kernels need for the claims."""
-        return ClaimNumbers(log_odds_of(self.shares), self.spreads)
-
-    def score_numbers(self, translation: Translation | None) -> ScoreNumbers:
-        """What kernels need for the scores, and for those they are translated to."""
-        into = translation or Translation(np.zeros((0, 0)), np.zeros(0))
-        M = np.ascontiguousarray(into.M)
-        return ScoreNumbers(np.log(self.shares), self._mean_spread(), M, into.shift)
+    n_used: int
+    weights: Floats
+    offset: Floats
+    spreads: Floats
+    features: Floats
+    image: Floats
 
 
 def class_discriminants(
-    W: Floats, Ct: Floats, shares: Floats, images: Callable[[Floats], Floats], inflation: float
-) -> Discriminants:
-    """Discriminants of the classes in the centred embedding of weights W.
+    W: Floats, image: Floats, Ct: Floats, shares: Floats, mean: Floats, inflation: float
+) -> Found:
+    """Discriminants of the classes in the embedding of weights W.
 
-    ``Ct`` holds C̄ transposed, one row per class; ``images`` multiplies columns by the covariance of
-    the features.
-    Columns of zeros are allowed, but not all may be.
+    ``image`` is the covariance of the features times W; ``Ct`` holds C̄ transposed, one row per
+    class; ``mean`` is that of the features.  Columns of zeros are allowed.
     """
+    W, image, Ct = (np.ascontiguousarray(part) for part in (W, image, Ct))
+    return Found(*_FOUND.code((W, image), Ct, shares, mean, inflation))
+
+
+def translation(
+    known: Discriminants, wanted: Discriminants, means: tuple[Floats, Floats], image: Floats
+) -> Translation:
+    """How scores by some discriminants tell those by others, of the same rows.
+
+    Both are functions of features, whose covariance times the weights of the known ones is
+    ``image``; at ``means`` the features of either take their mean.  It is the best linear
+    prediction, by the covariance of the features.
+    """
+    return Translation(*_TRANSLATED.code(known, wanted, means, image))
+
+
+@compiled
+def _found(
+    matrices: tuple[Floats, Floats], Ct: Floats, shares: Floats, mean: Floats, inflation: float
+) -> tuple[int, Floats, Floats, Floats, Floats, Floats]:
+    """What is found, as plain arrays."""
+    W, image = matrices
+    used, n = _used(W), Ct.shape[0]
+    weights, spreads = np.zeros((W.shape[1], n)), np.ones(n)
+    if used.size == 0:
+        nothing = np.zeros((W.shape[0], n))
+        return 0, weights, np.log(shares), spreads, nothing, nothing.copy()
     # Columns beyond the rank are zeros and tell nothing.
-    used = W.any(axis=0)
-    weights = np.zeros((W.shape[1], len(shares)))
-    W = W[:, used]
-    distances = product(Ct / shares[:, np.newaxis], W)
-    variances = product(W.T, images(W))
-    weights[used], offset = discriminants(distances, variances, shares, inflation)
-    squares = product(distances, weights[used]).diagonal()
-    # From the mean of the others, which is further away than that of all.
-    spreads = np.sqrt(np.maximum(squares, 1e-12)) / np.maximum(1.0 - shares, 1e-12)
-    return Discriminants(weights, offset, shares, spreads)
+    if used.size < W.shape[1]:
+        W, image = _columns(W, used), _columns(image, used)
+    distances = multiplied(Ct, W)
+    for c in range(n):
+        for j in range(used.size):
+            distances[c, j] /= shares[c]
+    own, offset = discriminants_in(distances, multiplied(W.T, image), shares, inflation)
+    features = multiplied(W, own)
+    for c in range(n):
+        square = 0.0
+        for j in range(used.size):
+            weights[used[j], c] = own[j, c]
+            square += distances[c, j] * own[j, c]
+        # From the mean of the others, which is further away than that of all.
+        rest = max(1.0 - shares[c], _LEAST_REST)
+        spreads[c] = math.sqrt(max(square, _LEAST_SQUARE)) / rest
+        for i in range(mean.shape[0]):
+            offset[c] -= mean[i] * features[i, c]
+    return used.size, weights, offset, spreads, features, multiplied(image, own)
 
 
-def log_odds_of(shares: Floats) -> Floats:
-    """Log odds of shares, finite also for those of none or all."""
-    return np.asarray(logit(np.clip(shares, _TINY, 1.0 - 1e-16)))
+@compiled
+def _used(W: Floats) -> Integers:
+    """Numbers of the columns that are not zeros."""
+    varies = np.zeros(W.shape[1], dtype=np.int64)
+    for i in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            varies[j] |= W[i, j] != 0.0
+    return np.flatnonzero(varies)
+
+
+@compiled
+def _columns(A: Floats, chosen: Integers) -> Floats:
+    """Some columns of a matrix."""
+    found = np.empty((A.shape[0], chosen.size))
+    for i in range(A.shape[0]):
+        for j in range(chosen.size):
+            found[i, j] = A[i, chosen[j]]
+    return found
+
+
+@compiled
+def _translated(
+    known: Discriminants, wanted: Discriminants, means: tuple[Floats, Floats], image: Floats
+) -> tuple[Floats, Floats]:
+    """M and the shift of a translation."""
+    own = 1.0 / mean_spread(known.spreads), 1.0 / mean_spread(wanted.spreads)
+    told, asked = _centred(known.weights, own[0]), _centred(wanted.weights, own[1])
+    moved = _centred(image, own[0])
+    inside = pseudo_inverse(multiplied(told.T, moved), VARIES)
+    M = multiplied(inside, multiplied(moved.T, asked))
+    shift, before = _at_mean(wanted, means[1], own[1]), _at_mean(known, means[0], own[0])
+    for c in range(shift.shape[0]):
+        for j in range(before.shape[0]):
+            shift[c] -= before[j] * M[j, c]
+    return M, shift
+
+
+@compiled
+def _centred(weights: Floats, factor: float) -> Floats:
+    """Rows less their mean over the classes, times a factor."""
+    rows, n = weights.shape
+    found = np.empty((rows, n))
+    for i in range(rows):
+        mean = 0.0
+        for c in range(n):
+            mean += weights[i, c]
+        mean /= n
+        for c in range(n):
+            found[i, c] = (weights[i, c] - mean) * factor
+    return found
+
+
+@compiled
+def _at_mean(found: Discriminants, mean: Floats, factor: float) -> Floats:
+    """Scores where the features take their mean."""
+    values = np.log(found.shares)
+    for c in range(values.size):
+        values[c] = found.offset[c] - values[c]
+        for i in range(mean.size):
+            values[c] += mean[i] * found.weights[i, c]
+    return _centred(values.reshape((1, values.size)), factor)[0]
+
+
+_FOUND: BoundKernel[tuple[int, Floats, Floats, Floats, Floats, Floats]] = BoundKernel(_found)
+_TRANSLATED: BoundKernel[tuple[Floats, Floats]] = BoundKernel(_translated)

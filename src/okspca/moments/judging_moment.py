@@ -8,11 +8,15 @@ from abc import abstractmethod
 import numpy as np
 
 from okspca.moments.calibration import Belief, Calibration, rows_that_count
-from okspca.moments.class_discriminants import Discriminants, class_discriminants
+from okspca.moments.class_discriminants import (
+    Discriminants,
+    Found,
+    class_discriminants,
+    translation,
+)
 from okspca.moments.moment import Moment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.discriminants import left_out_inflation
-from okspca.numerics.matrix import product
 from okspca.numerics.thin_svd import thin_svd
 from okspca.numerics.whitening import unwhitened, whitened_rows
 
@@ -34,7 +38,7 @@ class JudgingMoment(Moment):
     >>> from okspca.moments import WhitenedMoment
     >>> moment = WhitenedMoment(2, 2, ridge=0.1, labels=True)
     >>> moment.update(np.eye(2), np.eye(2), np.ones(2))
-    >>> moment.discriminants_of(np.ones((2, 1))).shares.tolist()
+    >>> moment.judgement_of(np.ones((2, 1)), np.zeros(2))[0].shares.tolist()
     [0.5, 0.5]
     """
 
@@ -78,44 +82,40 @@ class JudgingMoment(Moment):
             return
         rows = whitened_rows(R, plain.Ct * self.column_weights()[:, np.newaxis])
         V = thin_svd(rows).right[: self.n_used].T
-        W = unwhitened(R, V)
-        found = self.discriminants_of(W)
+        mean = self.arrays.left_mean
+        shares, found = self._found(unwhitened(R, V), mean)
         # Rows to come are scored as features, so they are not embedded first.
-        features = product(W, found.weights)
-        offset = found.offset - product(self.arrays.left_mean, features)
-        found = found._replace(weights=features, offset=offset)
-        translation = None
-        if calibration.speaks_of(len(offset)):
-            mean = self.arrays.left_mean
-            known, wanted = (one.linear_scores(mean) for one in (calibration.frozen, found))
-            translation = wanted.told_by(known, self.images)
-        calibration.begin(found, self.rows, translation)
+        scoring = Discriminants(found.features, found.offset, shares, found.spreads)
+        told, known = None, calibration.frozen
+        if calibration.speaks_of(len(shares)):
+            told = translation(known, scoring, (mean, mean), self.images(known.weights))
+        calibration.begin(scoring, self.rows, told)
 
-    def discriminants_of(self, W: Floats) -> Discriminants:
-        """Discriminants of the classes in the centred embedding of weights W.
+    def judgement_of(self, W: Floats, mean: Floats) -> tuple[Discriminants, Belief | None]:
+        """Discriminants of the classes in the embedding of weights W, and how far to believe them.
 
-        Columns of zeros are allowed; without others, the discriminants are the shares.
+        ``mean`` is the mean of the features as they are embedded.  Columns of zeros are allowed;
+        without others, the discriminants are the shares.  No belief where nothing was kept that
+        tells.
         """
+        shares, found = self._found(W, mean)
+        calibration, told = self.calibration, None
+        judged = Discriminants(found.weights, found.offset, shares, found.spreads)
+        # Without an embedding there is nothing to believe but the shares.
+        if calibration is None or not found.n_used:
+            return judged, None
+        if calibration.speaks_of(len(shares)):
+            known = judged._replace(weights=found.features)
+            means = mean, self.arrays.left_mean
+            told = translation(known, calibration.frozen, means, found.image)
+        return judged, calibration.belief(judged, self._rows_that_count(), told)
+
+    def _found(self, W: Floats, mean: Floats) -> tuple[Floats, Found]:
+        """Shares of the classes, and their discriminants in an embedding."""
         shares = np.maximum(self.arrays.right_mean, np.finfo(np.float64).tiny)
-        if not W.any():
-            return Discriminants.of_shares(W.shape[1], shares)
         inflation = 1.0 if self.calibration is None else self.inflation()
-        return class_discriminants(W, self.stored_rows(), shares, self.images, inflation)
-
-    def belief_in(self, found: Discriminants, W: Floats) -> Belief | None:
-        """How much discriminants in the centred embedding of weights W may be believed.
-
-        None where nothing was kept that tells.
-        """
-        if self.calibration is None:
-            return None
-        translation = None
-        if self.calibration.speaks_of(len(found.offset)):
-            features = found._replace(weights=product(W, found.weights))
-            known = features.linear_scores(np.zeros(len(W)))
-            wanted = self.calibration.frozen.linear_scores(self.arrays.left_mean)
-            translation = wanted.told_by(known, self.images)
-        return self.calibration.belief(found, self._rows_that_count(), translation)
+        Ct = self.stored_rows()
+        return shares, class_discriminants(W, self.images(W), Ct, shares, mean, inflation)
 
     def inflation(self) -> float:
         """By how much squared residuals grow where a row is left out."""

@@ -156,8 +156,12 @@ class Moment(StoredSums):
 
     def means(self) -> tuple[Floats, Floats]:
         """Running means of the input and of the (uncompressed) target features."""
-        left, right = self.arrays.left_mean.copy(), self.arrays.right_mean[:, np.newaxis]
-        return self.units.of_left(left), self.units.of_right(self.expanded(right)[:, 0])
+        right = self.arrays.right_mean[:, np.newaxis]
+        return self.left_mean(), self.units.of_right(self.expanded(right)[:, 0])
+
+    def left_mean(self) -> Floats:
+        """Running mean of the input features."""
+        return self.units.of_left(self.arrays.left_mean.copy())
 
     def update(self, Phi: Floats, Psi: Floats, weights: Floats) -> None:
         """Learn a block of rows by matrix products."""

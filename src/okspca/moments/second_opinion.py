@@ -27,18 +27,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax
 
-from okspca.moments.class_discriminants import Translation, log_odds_of
-from okspca.moments.opinions import SecondNumbers, second_rows
+from okspca.moments.class_discriminants import Translation
+from okspca.moments.opinions import BLENDS, blend_weight, second_rows
 from okspca.numerics.arrays import Floats, Integers
-from okspca.numerics.posteriors import Limits
-from okspca.numerics.softmax import Examples, fitted_softmax, softmax
+from okspca.numerics.softmax import Examples, fitted_softmax
 
 MOST_ROWS, MOST_CLASSES = 2048, 64
 #: Rows predicted with more than this are thinned out: one in so many is kept.
 SURE, THINNED = 0.99, 8
-BLENDS = np.linspace(0.0, 1.0, 9)
-#: By how much rows must be likelier with the second opinion alone, as a logarithm, to believe it.
-DOUBT = 4.0
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -92,17 +88,12 @@ class SecondOpinion(NamedTuple):
 
     def log_p(self, scores: Floats, shares: Floats, n_rows: float) -> Floats:
         """Logarithms of the probabilities of classes, by so many rows."""
-        return second_rows(np.ascontiguousarray(scores), self.numbers(shares, n_rows))
-
-    def numbers(self, shares: Floats, n_rows: float) -> SecondNumbers:
-        """What kernels need of it."""
-        A, limits = np.ascontiguousarray(self.coefficients), Limits.of(shares, n_rows)
-        return SecondNumbers(np.log(shares), log_odds_of(shares), A, limits)
+        scores, A = np.ascontiguousarray(scores), np.ascontiguousarray(self.coefficients)
+        return second_rows(scores, A, np.ascontiguousarray(shares), float(n_rows))
 
     def weight(self, unit: float) -> float:
         """How much it counts beside the first opinion; ``unit`` is a row's weight."""
-        likely = softmax(-self.losses / max(unit, _TINY) - DOUBT * BLENDS)
-        return float((likely * BLENDS).sum())
+        return blend_weight(self.losses, float(unit))
 
     def scored(self, seen: Seen) -> "SecondOpinion":
         """Count the losses of rows, and keep them."""

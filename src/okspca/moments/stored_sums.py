@@ -202,7 +202,9 @@ class StoredSums(ABC):
     def expanded(self, rows: Floats) -> Floats:
         """Turn rows over stored coordinates into rows over all target features."""
         if self.compression is None:
-            return np.pad(rows, ((0, self._n_right - rows.shape[0]), (0, 0)))
+            found = np.zeros((self._n_right, rows.shape[1]))
+            found[: rows.shape[0]] = rows
+            return found
         # The basis may already hold directions that no row has used yet.
         return product(self.compression.directions[: rows.shape[0]].T, rows)
 

@@ -12,13 +12,16 @@ the square of that, in each direction at most to the covariance of all rows, whe
 that tells classes apart.
 """
 
+import math
+
 import numpy as np
-from scipy.linalg import eigh
 
 from okspca.numerics.arrays import Floats
-from okspca.numerics.compiled import compiled
-from okspca.numerics.matrix import product
+from okspca.numerics.compiled import BoundKernel, compiled
+from okspca.numerics.matrix import multiplied
 from okspca.numerics.posteriors import log_odds_row
+from okspca.numerics.symmetric import diagonalise, pseudo_inverse
+from okspca.numerics.triangular import factor_in_place, solve_columns_in_place, solve_rows_in_place
 from okspca.numerics.whitening import freedom
 
 #: What is added to the variances within classes, relative to their mean.
@@ -50,16 +53,61 @@ def discriminants(
     >>> (w[0, 1] - w[0, 0]).round(5)
     np.float64(2.0)
     """
-    between = product((distances * shares[:, np.newaxis]).T, distances)
-    within = total - between
+    distances, total = (np.ascontiguousarray(part) for part in (distances, total))
+    return _DISCRIMINANTS.code(distances, total, np.ascontiguousarray(shares), inflation)
+
+
+@compiled
+def discriminants_in(
+    distances: Floats, total: Floats, shares: Floats, inflation: float
+) -> tuple[Floats, Floats]:
+    """Do so."""
+    n, q = distances.shape
+    weighted = np.empty((n, q))
+    for c in range(n):
+        for j in range(q):
+            weighted[c, j] = distances[c, j] * shares[c]
+    within = total - multiplied(weighted.T, distances)
     if inflation > 1.0:
         within = _inflated(within, total, inflation)
     # Where classes do not vary, what rounding leaves of the variance of all rows is the unit.
-    unit = max(float(np.trace(within)), _ROUNDING * float(np.trace(total)), _LEAST) / len(within)
-    ridged = within + WITHIN_RIDGE * unit * np.eye(len(within))
-    pseudo_inverse = np.asarray(np.linalg.pinv(ridged, hermitian=True), dtype=np.float64)
-    weights = product(pseudo_inverse, distances.T)
-    return weights, np.log(shares) - 0.5 * product(distances, weights).diagonal()
+    unit = max(_trace(within), _ROUNDING * _trace(total), _LEAST) / q
+    for j in range(q):
+        within[j, j] += WITHIN_RIDGE * unit
+    weights = _divided(within, distances)
+    offset = np.empty(n)
+    for c in range(n):
+        square = 0.0
+        for j in range(q):
+            square += distances[c, j] * weights[j, c]
+        offset[c] = math.log(shares[c]) - 0.5 * square
+    return weights, offset
+
+
+@compiled
+def _divided(S: Floats, rows: Floats) -> Floats:
+    """Columns ``S^-1 rows^T``, where S should be positive; rounding may have made it less so."""
+    n, q = rows.shape
+    factor, columns = S.copy(), np.empty((q, n))
+    if not factor_in_place(factor):
+        return multiplied(pseudo_inverse(S, q * _ROUNDING), rows.T)
+    # S^-1 = R^-1 R^-T, the second of which acts on rows.
+    turned = rows.copy()
+    solve_rows_in_place(factor, turned, False)
+    for c in range(n):
+        for j in range(q):
+            columns[j, c] = turned[c, j]
+    solve_columns_in_place(factor, columns)
+    return columns
+
+
+@compiled
+def _trace(A: Floats) -> float:
+    """Sum of the diagonal."""
+    total = 0.0
+    for j in range(A.shape[0]):
+        total += A[j, j]
+    return total
 
 
 def left_out_inflation(R: Floats, ridge: float, n_rows: float) -> float:
@@ -93,11 +141,35 @@ def _log_odds_rows(values: Floats) -> None:
         log_odds_row(values[i], values[i])
 
 
+@compiled
 def _inflated(within: Floats, total: Floats, inflation: float) -> Floats:
-    """Multiply a covariance within classes, nowhere beyond that of all rows."""
-    q = len(total)
-    whole = total + WITHIN_RIDGE * max(float(np.trace(total)) / q, _TINY) * np.eye(q)
-    # In these directions the variance within is a share of that of all rows, so at most one.
-    shares, directions = eigh(within, whole)
-    spread = product(whole, directions)
-    return product(spread * np.minimum(inflation * shares.clip(0.0), 1.0), spread.T)
+    """Multiply a covariance within classes, nowhere beyond that of all rows.
+
+    With ``total = R^T R`` the eigenvalues of ``R^-T within R^-1`` are the shares of the variance of
+    all rows that are within classes, so at most one, and ``R^T`` times its eigenvectors what has
+    them.
+    """
+    q = total.shape[0]
+    factor, ridge = total.copy(), WITHIN_RIDGE * max(_trace(total) / q, _TINY)
+    for j in range(q):
+        factor[j, j] += ridge
+    if not factor_in_place(factor):
+        return within
+    shares, directions = within.copy(), np.empty((q, q))
+    solve_rows_in_place(factor, shares, False)
+    other = shares.T.copy()
+    solve_rows_in_place(factor, other, False)
+    for i in range(q):
+        for j in range(q):
+            shares[i, j] = 0.5 * (other[i, j] + other[j, i])
+    diagonalise(shares, directions)
+    spread = multiplied(directions, factor)
+    found = spread.copy()
+    for r in range(q):
+        share = min(inflation * max(shares[r, r], 0.0), 1.0)
+        for j in range(q):
+            found[r, j] *= share
+    return multiplied(spread.T, found)
+
+
+_DISCRIMINANTS: BoundKernel[tuple[Floats, Floats]] = BoundKernel(discriminants_in)

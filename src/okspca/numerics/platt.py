@@ -72,7 +72,7 @@ def fitted(trials: Trials, prior: Prior) -> tuple[float, Floats]:
 
 
 @compiled
-def _fitted(trials: Trials, prior: Prior) -> tuple[float, Floats]:
+def fit(trials: Trials, prior: Prior) -> tuple[float, Floats]:
     """Do so."""
     a, b = prior.slope, np.zeros(trials.base.shape[0])
     loss, slopes = _loss(trials, prior, a, b)
@@ -139,4 +139,4 @@ def _loss(trials: Trials, prior: Prior, a: float, b: Floats) -> tuple[float, Slo
     return loss, Slopes(for_a, for_b, aa, ab, bb)
 
 
-_FITTED: BoundKernel[tuple[float, Floats]] = BoundKernel(_fitted)
+_FITTED: BoundKernel[tuple[float, Floats]] = BoundKernel(fit)

@@ -21,29 +21,52 @@ import numpy as np
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
 
-_TINY = float(np.finfo(np.float64).tiny)
+_TINY, _NEARLY_ALL = float(np.finfo(np.float64).tiny), 1.0 - 1e-16
 
 
 class Limits(NamedTuple):
-    """Logarithms of n and of n + 1, for the rows of each class and for all others.
-
-    Examples
-    --------
-    >>> limits = Limits.of(np.array([0.25, 0.75]), 4.0)
-    >>> np.exp(limits.own_more).round(9).tolist()
-    [2.0, 4.0]
-    """
+    """Logarithms of n and of n + 1, for the rows of each class and for all others."""
 
     own: Floats
     own_more: Floats
     others: Floats
     others_more: Floats
 
-    @classmethod
-    def of(cls, shares: Floats, n_rows: float) -> "Limits":
-        """Limits by so many rows, of which classes have these shares."""
-        own, others = (np.maximum(part * n_rows, _TINY) for part in (shares, 1.0 - shares))
-        return cls(np.log(own), np.log1p(own), np.log(others), np.log1p(others))
+
+@compiled
+def limits_of(shares: Floats, n_rows: float) -> Limits:
+    """Limits by so many rows, of which classes have these shares.
+
+    Examples
+    --------
+    >>> limits = limits_of(np.array([0.25, 0.75]), 4.0)
+    >>> np.exp(limits.own_more).round(9).tolist()
+    [2.0, 4.0]
+    """
+    n = shares.shape[0]
+    found = Limits(np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    for c in range(n):
+        own = max(shares[c] * n_rows, _TINY)
+        others = max((1.0 - shares[c]) * n_rows, _TINY)
+        found.own[c], found.own_more[c] = math.log(own), math.log1p(own)
+        found.others[c], found.others_more[c] = math.log(others), math.log1p(others)
+    return found
+
+
+@compiled
+def log_odds_of(shares: Floats) -> Floats:
+    """Log odds of shares, finite also for those of none or all.
+
+    Examples
+    --------
+    >>> log_odds_of(np.array([0.5, 0.75])).round(4).tolist()
+    [0.0, 1.0986]
+    """
+    found = np.empty(shares.shape[0])
+    for c in range(found.shape[0]):
+        share = min(max(shares[c], _TINY), _NEARLY_ALL)
+        found[c] = math.log(share / (1.0 - share))
+    return found
 
 
 @compiled

@@ -11,7 +11,6 @@ curvature ``R_c^T R_c = sum w p_c (1 - p_c) f f^T + t I`` at the start is one.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax
 
 from okspca.numerics.arrays import Floats, Integers
 from okspca.numerics.lbfgs import LBFGS
@@ -31,22 +30,28 @@ class Examples(NamedTuple):
     labels: Integers
     weights: Floats
 
-    def log_p(self, A: Floats) -> Floats:
-        """Logarithms of the probabilities of all classes."""
-        return np.asarray(log_softmax(self.base + product(self.F, A), axis=1))
+    def probabilities(self, A: Floats) -> tuple[Floats, Floats]:
+        """Probabilities of all classes, and the logarithm of that of each row's own class."""
+        values = self.base + product(self.F, A)
+        values -= values.max(axis=1, keepdims=True)
+        found = np.exp(values)
+        totals = found.sum(axis=1)
+        own = values[np.arange(len(values)), self.labels] - np.log(totals)
+        found /= totals[:, np.newaxis]
+        return found, own
 
     def value_at(self, A: Floats, precision: float) -> tuple[float, Floats]:
         """What is minimised, and its gradient."""
-        log_p, own = self.log_p(A), (np.arange(len(self.F)), self.labels)
-        loss = -float((self.weights * log_p[own]).sum())
-        gap = self.weights[:, np.newaxis] * np.exp(log_p)
-        gap[own] -= self.weights
+        gap, log_own = self.probabilities(A)
+        loss = -float((self.weights * log_own).sum())
+        gap *= self.weights[:, np.newaxis]
+        gap[np.arange(len(gap)), self.labels] -= self.weights
         gradient = product(self.F.T, gap) + precision * A
         return loss + 0.5 * precision * float((A**2).sum()), gradient
 
     def factors_at(self, A: Floats, precision: float) -> list[Floats]:
         """Factor of the curvature of each class."""
-        p, found = np.exp(self.log_p(A)), []
+        p, found = self.probabilities(A)[0], []
         for c in range(A.shape[1]):
             root = np.sqrt(self.weights * p[:, c] * (1.0 - p[:, c]))
             curvature = gram(root[:, np.newaxis] * self.F)

@@ -7,6 +7,7 @@ units of rounding times it.
 * :func:`diagonalise`: reflections to tridiagonal form, then implicitly shifted QL rotations.
 * :func:`pivoted_cholesky`: the numerical rank and a factor of that many rows; the eigenproblem of
   a Gram matrix whose spectrum falls fast shrinks to it.
+* :func:`pseudo_inverse`: the inverse where eigenvalues are above rounding.
 """
 
 import numpy as np
@@ -35,6 +36,33 @@ def diagonalise(A: Floats, rows: Floats) -> bool:
     for j in range(n):
         A[j, j] = diagonal[j]
     return converged
+
+
+@compiled
+def pseudo_inverse(A: Floats, least: float) -> Floats:
+    """Invert a symmetric matrix; eigenvalues below ``least`` times the largest count as zeros.
+
+    What is not finite gives what is not a number.
+    """
+    n = A.shape[0]
+    eigen, rows, found = np.empty((n, n)), np.empty((n, n)), np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            eigen[i, j] = 0.5 * (A[i, j] + A[j, i])
+    if not diagonalise(eigen, rows):
+        found[:] = np.nan
+        return found
+    largest = 0.0
+    for r in range(n):
+        largest = max(largest, abs(eigen[r, r]))
+    for r in range(n):
+        value = eigen[r, r]
+        if abs(value) > least * largest:
+            for i in range(n):
+                share = rows[r, i] / value
+                for j in range(n):
+                    found[i, j] += share * rows[r, j]
+    return found
 
 
 @compiled

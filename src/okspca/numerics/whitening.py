@@ -26,8 +26,10 @@ import numpy as np
 from okspca.errors import NumericalError
 from okspca.numerics.accurate import norm
 from okspca.numerics.arrays import Floats
+from okspca.numerics.compiled import BoundKernel
 from okspca.numerics.matrix import mirror, product
-from okspca.numerics.thin_svd import thin_svd
+from okspca.numerics.symmetric import pseudo_inverse
+from okspca.numerics.thin_svd import MOST, thin_svd
 from okspca.numerics.triangular import (
     cholesky,
     factor_in_place,
@@ -38,6 +40,8 @@ from okspca.numerics.triangular import (
 
 #: Below this multiple of the mean variance, rounding could make the sum indefinite.
 SMALLEST_RIDGE = 1e-10
+#: Columns whose variance is below this multiple of the largest do not vary.
+VARIES = 1e-12
 #: Where rounding may have changed whitened coordinates more than this, nothing is proven.
 MOST_DISTORTION = 0.1
 _EPS = float(np.finfo(np.float64).eps)
@@ -261,11 +265,17 @@ def _regressions(S: Floats, Ct: Floats, directions: list[Floats]) -> list[Floats
     mirror(whole)
     squares = np.array([product(W.T, product(whole, W)) for W in directions])
     # All in one call: NumPy takes longer to prepare it than to invert.
-    inverses = np.asarray(np.linalg.pinv(squares, rcond=1e-12, hermitian=True), dtype=np.float64)
+    inverses = np.asarray(np.linalg.pinv(squares, rcond=VARIES, hermitian=True), dtype=np.float64)
     return [product(product(Ct, W), inside) for W, inside in zip(directions, inverses, strict=True)]
 
 
 def regression_along(variances: Floats, covariances: Floats) -> Floats:
     """The regression, given what it needs to know of an embedding: ``W^T S W`` and ``C^T W``."""
-    inside = np.linalg.pinv(variances, rcond=1e-12, hermitian=True)
-    return product(covariances, np.asarray(inside, dtype=np.float64))
+    if len(variances) > MOST:
+        inside = np.asarray(np.linalg.pinv(variances, rcond=VARIES, hermitian=True))
+    else:
+        inside = _PSEUDO_INVERSE.code(np.ascontiguousarray(variances), VARIES)
+    return product(covariances, inside)
+
+
+_PSEUDO_INVERSE: BoundKernel[Floats] = BoundKernel(pseudo_inverse)

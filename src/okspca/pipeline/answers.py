@@ -128,7 +128,7 @@ def input_features(state: PipelineState, X: Floats) -> Floats:
 
 def mean_features(state: PipelineState) -> Floats:
     """Mean of the input features, as :func:`input_features` shows them."""
-    mean = state.moment.means()[0]
+    mean = state.moment.left_mean()
     if state.input_origin is None:
         return mean
     origin = np.zeros((1, state.input_map.n_inputs)) + state.input_origin.point

@@ -8,7 +8,8 @@ from okspca.moments import CrossMoment, Moment, SubMoments, TargetCompression, W
 from okspca.moments.arrays import LEFT_SQUARE, RIGHT_SQUARE, ROWS, WEIGHT, MomentArrays
 from okspca.moments.calibration import Calibration
 from okspca.moments.class_discriminants import Discriminants
-from okspca.moments.second_opinion import BLENDS, MOST_ROWS, SecondOpinion
+from okspca.moments.opinions import BLENDS
+from okspca.moments.second_opinion import MOST_ROWS, SecondOpinion
 from okspca.moments.whitened_moment import CLASS_WEIGHTING
 from okspca.numerics.arrays import Floats
 from okspca.numerics.whitening import SMALLEST_RIDGE
