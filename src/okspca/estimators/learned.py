@@ -154,6 +154,8 @@ def rows_seen(state: PipelineState) -> int:
 
 def names_of(X: Any) -> Names | None:
     """Names of the columns of a frame, as scikit-learn finds them; None where X has none."""
+    if type(X) is np.ndarray:  # to find out, narwhals would read what all packages say of themselves
+        return None
     probe = BaseEstimator()
     validated(probe, X, reset=True, skip_check_array=True)
     found: Names | None = getattr(probe, "feature_names_in_", None)

@@ -32,12 +32,14 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import binding
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
     InTreeCacheLocator,
     NullCache,
 )
+from numba.core.runtime import nrt as runtime
 from numba.core.runtime.nrt import rtsys
 
 from okspca.numerics import claims
@@ -103,10 +105,10 @@ class SharedCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load; what is not there will be compiled next, and that is told.
 
-        Only the part of Numba that machine code calls is prepared, not the compiler, which would
+        Only the part of Numba that machine code calls is made known, not the compiler, which would
         take longer than loading.
         """
-        rtsys.initialize(target_context)
+        _name_runtime(target_context)
         found = self._found(sig, target_context)
         if found is None:
             self._wait_for(sig)
@@ -162,6 +164,20 @@ class NoCache(NullCache):
 
     def is_settled(self, sig: Any) -> None:
         """Nothing was claimed."""
+
+
+@cache
+def _name_runtime(target_context: Any) -> None:
+    """Let loaded machine code find the functions of Numba's runtime: allocation, release.
+
+    Numba does so before it compiles its reference counting, which takes as long as loading a dozen
+    kernels.  A kernel brings a copy of that; whatever is compiled has Numba do it all.
+    """
+    helpers: dict[str, int] = getattr(getattr(runtime, "_nrt", None), "c_helpers", {})
+    if not helpers or numba.config.NRT_STATS:  # type: ignore[attr-defined]
+        rtsys.initialize(target_context)
+    for name, address in helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 @contextmanager
