@@ -154,7 +154,8 @@ def rows_seen(state: PipelineState) -> int:
 
 def names_of(X: Any) -> Names | None:
     """Names of the columns of a frame, as scikit-learn finds them; None where X has none."""
-    if type(X) is np.ndarray:  # to find out, narwhals would read what all packages say of themselves
+    # To tell, scikit-learn has all installed packages looked through for kinds of frames.
+    if type(X) is np.ndarray:
         return None
     probe = BaseEstimator()
     validated(probe, X, reset=True, skip_check_array=True)

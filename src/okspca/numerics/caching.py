@@ -279,19 +279,34 @@ def fingerprint(package: Path) -> str:
     Names that a package hands on are defined in files further in, which hold kernels themselves or
     are imported from directly: kernels take their constants from where those are defined.
     """
-    files = sorted(package.rglob("*.py")) if package.is_dir() else [package]
-    sources = {path: path.read_bytes() for path in files}
-    kernels = [path for path, source in sources.items() if HOLDS_KERNELS.search(source)]
+    # Of names and bytes only: whoever imports the package waits for this.
+    root = os.path.join(package, "")
+    files = sorted(_sources(package)) if package.is_dir() else [str(package)]
+    sources = {file: _content(file) for file in files}
+    kernels = [file for file, source in sources.items() if HOLDS_KERNELS.search(source)]
     needed = set(kernels)
-    for path in kernels:
-        for name in IMPORTED.findall(sources[path]):
-            module = package.joinpath(*name.decode().split("."))
-            needed |= {module.with_suffix(".py"), module / "__init__.py"}
+    for file in kernels:
+        for name in IMPORTED.findall(sources[file]):
+            module = root + name.decode().replace(".", os.sep)
+            needed |= {f"{module}.py", os.path.join(module, "__init__.py")}
     digest = hashlib.sha256()
-    for path, source in sources.items():
-        if path in needed:
+    for file, source in sources.items():
+        if file in needed:
             digest.update(source)
     return digest.hexdigest()[:16]
+
+
+def _sources(package: Path) -> Iterator[str]:
+    """Yield the source files of a package, without looking into caches."""
+    for folder, folders, names in os.walk(package):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        yield from (os.path.join(folder, name) for name in names if name.endswith(".py"))
+
+
+def _content(file: str) -> bytes:
+    """Read a file, which is small."""
+    with open(file, "rb", buffering=0) as source:
+        return source.read()
 
 
 FINGERPRINT = fingerprint(PACKAGE)
