@@ -29,7 +29,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 from llvmlite import binding
@@ -120,13 +120,17 @@ class SharedCache(FunctionCache):
 
     def is_wanted(self, sig: Any, target_context: Any) -> bool:
         """Claim what is neither here nor claimed; False where it is."""
-        key = self._index_key(sig, target_context.codegen())  # type: ignore[no-untyped-call]
+        key = self._index_key(sig, target_context.codegen())
         file: Any = self._cache_file
         return file.load(key) is None and claims.take(self._folder, self._claim_on(sig))
 
     def is_settled(self, sig: Any) -> None:
         """Give back the claim: the code was written, or will not be."""
         claims.give_back(self._folder, self._claim_on(sig))
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Name what is kept for types; the processor is asked what it is only once."""
+        return super()._index_key(sig, _described(codegen))  # type: ignore[no-untyped-call]
 
     def _found(self, sig: Any, target_context: Any) -> Any:
         """Load what is there."""
@@ -149,6 +153,22 @@ class SharedCache(FunctionCache):
         """Write; without room on the disk the kernel is merely compiled again next time."""
         with suppress(OSError), _alone_in(Path(self.cache_path)):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+
+class _Described(NamedTuple):
+    """What Numba's cache wants to know of the processor."""
+
+    magic: tuple[Any, ...]
+
+    def magic_tuple(self) -> tuple[Any, ...]:
+        """Return it, as the part of Numba that makes machine code does."""
+        return self.magic
+
+
+@cache
+def _described(codegen: Any) -> _Described:
+    """Ask once: a virtual machine may take long to tell."""
+    return _Described(codegen.magic_tuple())
 
 
 class NoCache(NullCache):

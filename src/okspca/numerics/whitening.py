@@ -267,7 +267,9 @@ def _regressions(S: Floats, Ct: Floats, directions: list[Floats]) -> list[Floats
     """Regressions on the columns of matrices of one shape, each by itself."""
     whole = S.copy()
     mirror(whole)
-    squares = np.array([product(W.T, product(whole, W)) for W in directions])
+    # One product with S, which is copied for each; a column is the same whatever the others are.
+    images = np.split(product(whole, np.concatenate(directions, axis=1)), len(directions), axis=1)
+    squares = np.array([product(W.T, SW) for W, SW in zip(directions, images, strict=True)])
     # All in one call: NumPy takes longer to prepare it than to invert.
     inverses = np.asarray(np.linalg.pinv(squares, rcond=1e-12, hermitian=True), dtype=np.float64)
     return [product(product(Ct, W), inside) for W, inside in zip(directions, inverses, strict=True)]
