@@ -62,7 +62,7 @@ def total_past_the_end(matrix: Floats) -> float:
 def test_helpers_are_part_of_their_callers_and_have_no_machine_code() -> None:
     assert four_times(2.0) == 8.0
     whole, part = cast(Any, four_times), cast(Any, only_called_by_kernels)
-    assert isinstance(part.dispatcher, KernelDispatcher)
+    assert isinstance(cast(object, part.dispatcher), KernelDispatcher)
     # Loaded from the cache, a kernel does not even look at its helpers.
     assert (len(whole.overloads), len(part.overloads)) == (1, 0)
     assert len(part.dispatcher.callee.overloads) <= 1

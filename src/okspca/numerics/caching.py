@@ -39,7 +39,6 @@ from numba.core.caching import (
     InTreeCacheLocator,
     NullCache,
 )
-from numba.core.runtime import nrt as runtime
 from numba.core.runtime.nrt import rtsys
 
 from okspca.numerics import claims
@@ -193,7 +192,9 @@ def _name_runtime(target_context: Any) -> None:
     Numba does so before it compiles its reference counting, which takes as long as loading a dozen
     kernels.  A kernel brings a copy of that; whatever is compiled has Numba do it all.
     """
-    helpers: dict[str, int] = getattr(getattr(runtime, "_nrt", None), "c_helpers", {})
+    helpers: dict[str, int] = {}
+    with suppress(ImportError, AttributeError):  # another version of Numba
+        helpers = import_module("numba.core.runtime._nrt_python").c_helpers
     if not helpers or numba.config.NRT_STATS:  # type: ignore[attr-defined]
         rtsys.initialize(target_context)
     for name, address in helpers.items():
