@@ -6,6 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
+import pytest
+
+from okspca_lab.bench.plain import EXAMPLE
+
 #: Imports every module that can be imported here, and notes which others that brought in.
 IMPORT_ALL = """
 import json, pkgutil, sys
@@ -69,6 +74,62 @@ assert ANNOUNCER.compiled == 0
 assert inner(np.ones(3), np.ones(3), 0) == 3.0
 assert ANNOUNCER.compiled > 0
 """
+HEAVY = """
+import sys
+from okspca import OKSPCA, OKSPCAClassifier
+heavy = ("sklearn.neighbors", "sklearn.linear_model", "rich", "okspca.state.pipelines")
+print([name for name in heavy if name in sys.modules])
+"""
+#: A process that learns and answers needs none of these modules, nor what lies below them.
+NEEDLESS = (
+    "okspca.cli",
+    "okspca.comparators",
+    "okspca.datasets",
+    "okspca.distributed",
+    "okspca.estimators.ancestry",
+    "okspca.estimators.merging",
+    "okspca.estimators.predicting_first",
+    "okspca.estimators.predictors",
+    "okspca.estimators.saving",
+    "okspca.files",
+    "okspca.numerics.signatures",
+    "okspca.pipeline.merging",
+    "okspca.report",
+    "okspca.services.adam",
+    "okspca.services.binary",
+    "okspca.services.cached",
+    "okspca.services.contrast",
+    "okspca.services.exact_each",
+    "okspca.services.gradient",
+    "okspca.services.projected_gradient",
+    "okspca.state",
+    "rich",
+    "safetensors",
+    "sklearn.linear_model",
+    "sklearn.neighbors",
+)
+#: Notes whether all installed packages are looked through, which takes as long as a dozen kernels.
+WATCH_METADATA = """
+import importlib.metadata
+looked, entry_points = [], importlib.metadata.entry_points
+
+def noted(**selection):
+    looked.append(selection)
+    return entry_points(**selection)
+
+importlib.metadata.entry_points = noted
+"""
+SHOW_LOADED = """
+import json, sys
+from numba.core.runtime.nrt import rtsys
+from okspca.numerics.compiled import CompiledKernel
+
+homes = [module for name, module in sys.modules.items() if name.startswith("okspca.")]
+kernels = {id(one): one for home in homes for one in vars(home).values()
+           if isinstance(one, CompiledKernel)}
+made = [one.__name__ for one in kernels.values() if "dispatcher" in vars(one)]
+print(json.dumps([sorted(sys.modules), looked, rtsys._init, len(made), len(kernels)]))
+"""
 
 
 def python(code: str, given: str = "", **variables: str) -> str:
@@ -94,13 +155,17 @@ def test_kernels_of_others_compile_and_are_not_counted(tmp_path: Path) -> None:
     python(OTHERS_KERNEL, NUMBA_CACHE_DIR=str(tmp_path))
 
 
-HEAVY = """
-import sys
-from okspca import OKSPCA, OKSPCAClassifier
-heavy = ("sklearn.neighbors", "sklearn.linear_model", "rich", "okspca.state.pipelines")
-print([name for name in heavy if name in sys.modules])
-"""
-
-
 def test_an_estimator_is_imported_without_what_only_reports_and_files_need() -> None:
     assert python(HEAVY) == "[]\n"
+
+
+@pytest.mark.skipif(vars(numba.config)["DISABLE_JIT"], reason="nothing is compiled")
+def test_a_second_process_loads_no_more_than_the_example_needs() -> None:
+    example = WATCH_METADATA + EXAMPLE.replace("5000", "600") + SHOW_LOADED
+    python(example)  # compiles what is not in the cache
+    modules, looked, has_compiled, made, known = json.loads(python(example).splitlines()[-1])
+    loaded = [name for name in modules for home in NEEDLESS if f"{name}.".startswith(f"{home}.")]
+    assert loaded == []
+    assert looked == []
+    assert not has_compiled
+    assert 0 < made < known / 2

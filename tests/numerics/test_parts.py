@@ -62,10 +62,10 @@ def total_past_the_end(matrix: Floats) -> float:
 def test_helpers_are_part_of_their_callers_and_have_no_machine_code() -> None:
     assert four_times(2.0) == 8.0
     whole, part = cast(Any, four_times), cast(Any, only_called_by_kernels)
-    assert isinstance(cast(object, part), KernelDispatcher)
+    assert isinstance(cast(object, part.dispatcher), KernelDispatcher)
     # Loaded from the cache, a kernel does not even look at its helpers.
     assert (len(whole.overloads), len(part.overloads)) == (1, 0)
-    assert len(part.callee.overloads) <= 1
+    assert len(part.dispatcher.callee.overloads) <= 1
 
 
 def test_a_helper_is_a_kernel_of_its_own_where_python_calls_it() -> None:
@@ -87,7 +87,7 @@ def test_no_kernel_can_use_the_copy_of_a_helper_that_another_has() -> None:
     assert shared <= {own.llvm_func_name, own.llvm_cpython_wrapper_name}
 
 
-def test_what_is_kept_beside_machine_code_is_its_names_alone() -> None:
+def test_what_is_kept_beside_machine_code_is_the_names_of_its_functions() -> None:
     module = parse_assembly(
         "define double @kernel(double %x) { ret double %x }\n"
         "define internal double @helper(double %x) { ret double %x }\n"
@@ -95,7 +95,7 @@ def test_what_is_kept_beside_machine_code_is_its_names_alone() -> None:
     )
     kept = parse_bitcode(names_of(module))
     assert [each.name for each in kept.functions if not each.is_declaration] == ["kernel"]
-    assert [each.name for each in kept.global_variables] == ["cell"]
+    assert not list(kept.global_variables)
     assert "llvm.trap" in str(kept)
 
 

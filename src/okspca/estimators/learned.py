@@ -39,14 +39,18 @@ class Columns(NamedTuple):
         return self.listed or [f"x{number}" for number in range(self.n)]
 
     def are_plain_in(self, X: Any) -> bool:
-        """Whether X needs no conversion and, having no names to compare, no check of them."""
+        """Whether X needs no conversion and, having no names to compare, no check of them.
+
+        Before the first block was checked, which is where ``n`` is zero, any number of columns is
+        right.
+        """
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
             and X.flags.c_contiguous
             and X.ndim == 2
             and X.size > 0
-            and X.shape[1] == self.n
+            and X.shape[1] == (self.n or X.shape[1])
             and self.names is None
         )
 
@@ -154,6 +158,9 @@ def rows_seen(state: PipelineState) -> int:
 
 def names_of(X: Any) -> Names | None:
     """Names of the columns of a frame, as scikit-learn finds them; None where X has none."""
+    # To tell, scikit-learn has all installed packages looked through for kinds of frames.
+    if type(X) is np.ndarray:
+        return None
     probe = BaseEstimator()
     validated(probe, X, reset=True, skip_check_array=True)
     found: Names | None = getattr(probe, "feature_names_in_", None)

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from okspca.estimators.answering import check_embeds
 from okspca.estimators.explaining import Explaining
-from okspca.estimators.merging import merged_record
 from okspca.estimators.presets import AUTO
 from okspca.estimators.relearning import Relearning
 from okspca.features import FeatureMap
@@ -314,7 +313,8 @@ class OKSPCA(
             The message says which of maps, parameters, schema or standardisers differs, or that
             rows would count twice; neither model has changed.
         """
-        merged = merged_record(self, other, self._merged_companions, distinct=distinct)
+        merging = import_module("okspca.estimators.merging")  # as with files: many never merge
+        merged = merging.merged_record(self, other, self._merged_companions, distinct=distinct)
         self._learned = merged
         return self
 

@@ -106,10 +106,13 @@ def tried(feature_map: CosineMap, pilot: Pilot, ridges: Sequence[float] = RIDGES
     S, Ct = gram(left), product((root * (T[:learn] - right_mean)).T, left)
     actual, later = T[learn:] - right_mean, weights[learn:]
     total = float((later * (actual**2).sum(axis=1)).sum())
+    found = [ridge_coefficients(ridge_factor(S, ridge), Ct) for ridge in ridges]
+    # One product for all ridges: the rows ahead are copied once.
+    predicted = product(ahead, np.concatenate(found).T)
     fits = []
-    for ridge in ridges:
-        Bt = ridge_coefficients(ridge_factor(S, ridge), Ct)
-        errors = later * ((actual - product(ahead, Bt.T)) ** 2).sum(axis=1)
+    for i, (ridge, Bt) in enumerate(zip(ridges, found, strict=True)):
+        mine = np.ascontiguousarray(predicted[:, i * len(Bt) : (i + 1) * len(Bt)])
+        errors = later * ((actual - mine) ** 2).sum(axis=1)
         fits.append((float(errors.sum()), ridge, Bt, errors))
     error, ridge, Bt, errors = min(fits, key=lambda fit: fit[0])
     return Trial(odds(error, total), ridge, feature_map, Bt.T, errors)

@@ -17,8 +17,7 @@ from okspca.moments.arrays import ROWS, WEIGHT, EncodedRows, MomentArrays
 from okspca.moments.units import Units
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import product
-from okspca.numerics.thin_svd import thin_svd
-from okspca.numerics.whitening import reduced_path, ridge_factor, whitened_rows
+from okspca.numerics.whitening import targets_and_path
 
 #: In units of the mean variance of the features.
 GRID = tuple(float(10.0**power) for power in range(-6, 3))
@@ -95,12 +94,10 @@ class RidgeChoice:
         self.left_mean, self.right_mean = moment.left_mean.copy(), moment.right_mean.copy()
         covariance = units.of_square(squares / moment.totals[WEIGHT])
         Ct = units.of_left(units.of_right(moment.sums / moment.totals[WEIGHT]))
+        targets, regressions = targets_and_path(covariance, Ct, GRID, n_directions)
         # All ridges predict the same targets, those of the one in use: else errors would not
         # compare.
-        factor = ridge_factor(covariance, self.value)
-        targets = thin_svd(whitened_rows(factor, Ct)).left
-        directions = np.ascontiguousarray(targets[:, :n_directions])
-        regressions = reduced_path(covariance, Ct, GRID, n_directions)
+        directions = targets[GRID.index(self.value)]
         coefficients = np.array([product(directions.T, B) for B in regressions])
         # Rows that are scored come in data units, so what they meet is in units of one over those.
         self.directions, self.coefficients = units.of_right(directions), units.of_left(coefficients)

@@ -29,9 +29,10 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
+from llvmlite import binding
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -103,10 +104,10 @@ class SharedCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load; what is not there will be compiled next, and that is told.
 
-        Only the part of Numba that machine code calls is prepared, not the compiler, which would
+        Only the part of Numba that machine code calls is made known, not the compiler, which would
         take longer than loading.
         """
-        rtsys.initialize(target_context)
+        _name_runtime(target_context)
         found = self._found(sig, target_context)
         if found is None:
             self._wait_for(sig)
@@ -118,13 +119,17 @@ class SharedCache(FunctionCache):
 
     def is_wanted(self, sig: Any, target_context: Any) -> bool:
         """Claim what is neither here nor claimed; False where it is."""
-        key = self._index_key(sig, target_context.codegen())  # type: ignore[no-untyped-call]
+        key = self._index_key(sig, target_context.codegen())
         file: Any = self._cache_file
         return file.load(key) is None and claims.take(self._folder, self._claim_on(sig))
 
     def is_settled(self, sig: Any) -> None:
         """Give back the claim: the code was written, or will not be."""
         claims.give_back(self._folder, self._claim_on(sig))
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Name what is kept for types; the processor is asked what it is only once."""
+        return super()._index_key(sig, _described(codegen))  # type: ignore[no-untyped-call]
 
     def _found(self, sig: Any, target_context: Any) -> Any:
         """Load what is there."""
@@ -149,6 +154,22 @@ class SharedCache(FunctionCache):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
 
+class _Described(NamedTuple):
+    """What Numba's cache wants to know of the processor."""
+
+    magic: tuple[Any, ...]
+
+    def magic_tuple(self) -> tuple[Any, ...]:
+        """Return it, as the part of Numba that makes machine code does."""
+        return self.magic
+
+
+@cache
+def _described(codegen: Any) -> _Described:
+    """Ask once: a virtual machine may take long to tell."""
+    return _Described(codegen.magic_tuple())
+
+
 class NoCache(NullCache):
     """Where there is no place for a cache."""
 
@@ -162,6 +183,22 @@ class NoCache(NullCache):
 
     def is_settled(self, sig: Any) -> None:
         """Nothing was claimed."""
+
+
+@cache
+def _name_runtime(target_context: Any) -> None:
+    """Let loaded machine code find the functions of Numba's runtime: allocation, release.
+
+    Numba does so before it compiles its reference counting, which takes as long as loading a dozen
+    kernels.  A kernel brings a copy of that; whatever is compiled has Numba do it all.
+    """
+    helpers: dict[str, int] = {}
+    with suppress(ImportError, AttributeError):  # another version of Numba
+        helpers = import_module("numba.core.runtime._nrt_python").c_helpers
+    if not helpers or numba.config.NRT_STATS:  # type: ignore[attr-defined]
+        rtsys.initialize(target_context)
+    for name, address in helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 @contextmanager
@@ -263,19 +300,34 @@ def fingerprint(package: Path) -> str:
     Names that a package hands on are defined in files further in, which hold kernels themselves or
     are imported from directly: kernels take their constants from where those are defined.
     """
-    files = sorted(package.rglob("*.py")) if package.is_dir() else [package]
-    sources = {path: path.read_bytes() for path in files}
-    kernels = [path for path, source in sources.items() if HOLDS_KERNELS.search(source)]
+    # Of names and bytes only: whoever imports the package waits for this.
+    root = os.path.join(package, "")
+    files = sorted(_sources(package)) if package.is_dir() else [str(package)]
+    sources = {file: _content(file) for file in files}
+    kernels = [file for file, source in sources.items() if HOLDS_KERNELS.search(source)]
     needed = set(kernels)
-    for path in kernels:
-        for name in IMPORTED.findall(sources[path]):
-            module = package.joinpath(*name.decode().split("."))
-            needed |= {module.with_suffix(".py"), module / "__init__.py"}
+    for file in kernels:
+        for name in IMPORTED.findall(sources[file]):
+            module = root + name.decode().replace(".", os.sep)
+            needed |= {f"{module}.py", os.path.join(module, "__init__.py")}
     digest = hashlib.sha256()
-    for path, source in sources.items():
-        if path in needed:
+    for file, source in sources.items():
+        if file in needed:
             digest.update(source)
     return digest.hexdigest()[:16]
+
+
+def _sources(package: Path) -> Iterator[str]:
+    """Yield the source files of a package, without looking into caches."""
+    for folder, folders, names in os.walk(package):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        yield from (os.path.join(folder, name) for name in names if name.endswith(".py"))
+
+
+def _content(file: str) -> bytes:
+    """Read a file, which is small."""
+    with open(file, "rb", buffering=0) as source:
+        return source.read()
 
 
 FINGERPRINT = fingerprint(PACKAGE)

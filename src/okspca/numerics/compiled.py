@@ -9,6 +9,7 @@ user: :mod:`okspca.numerics.announcing`.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 import numba
@@ -51,7 +52,55 @@ def _compile(function: Kernel, fastmath: set[str]) -> Kernel:
         "boundscheck": None,
         "no_cfunc_wrapper": True,
     }
-    return cast(Kernel, KernelDispatcher(function, {}, options))
+    return cast(Kernel, CompiledKernel(function, options))
+
+
+class CompiledKernel:
+    """A kernel of which Numba hears when it is first needed.
+
+    What Numba keeps of a function takes as long to make as importing a small module.  Of all
+    kernels, a process calls one in eight; those that only other kernels call it loads with them.
+
+    Attributes
+    ----------
+    py_func : callable
+        The function as it was written.
+
+    Examples
+    --------
+    >>> import math
+    >>> CompiledKernel(math.hypot, {}).__name__
+    'hypot'
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.__wrapped__ = self.py_func = function
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self.__module__, self.__doc__ = function.__module__, function.__doc__
+        self._options = options
+
+    def __call__(self, *arguments: object) -> object:
+        """Compute."""
+        return self.dispatcher(*arguments)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What compiles it; of two threads that ask at the same time, both get the first."""
+        made = KernelDispatcher(self.py_func, {}, self._options)
+        return self.__dict__.setdefault("dispatcher", made)
+
+    @property
+    def overloads(self) -> Any:
+        """Machine code by the types of arguments."""
+        return self.dispatcher.overloads
+
+    def compile(self, types: Any) -> Any:
+        """Compile for arguments of these types, or load."""
+        return self.dispatcher.compile(types)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.dispatcher._numba_type_
 
 
 def bound(kernel: Callable[..., Result], *arguments: object) -> Callable[..., Result]:

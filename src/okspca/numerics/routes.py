@@ -43,7 +43,7 @@ class Entry(NamedTuple):
     def kernel(self) -> Any:
         """Return what compiles it."""
         found: Any = getattr(import_module(self.module), self.name)
-        return getattr(found, "kernel", found)
+        return getattr(found, "kernel", found).dispatcher
 
 
 @cache

@@ -17,9 +17,9 @@ from typing import Any, cast
 from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import ConcreteTemplate, infer_global
-from numba.extending import is_jitted, lower_builtin
+from numba.extending import lower_builtin
 
-from okspca.numerics.compiled import Kernel, compiled
+from okspca.numerics.compiled import CompiledKernel, Kernel, compiled
 
 # Numba's own types do not describe what follows.
 _array: Any = types.Array
@@ -60,7 +60,7 @@ def shared(
 
     def share(function: Kernel) -> Kernel:
         kernel: Any = compiled(function)
-        if not is_jitted(kernel):  # NUMBA_DISABLE_JIT: a plain function
+        if not isinstance(kernel, CompiledKernel):  # NUMBA_DISABLE_JIT: a plain function
             return cast(Kernel, plain or function)
         return cast(Kernel, _Shared(kernel, returned(*arguments)))
 

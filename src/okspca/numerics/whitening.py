@@ -242,13 +242,21 @@ def reduced_path(S: Floats, Ct: Floats, ridges: Sequence[float], rank: int) -> l
     >>> [B.round(6).tolist() for B in reduced_path(S, Ct, [0.001, 1.0], 1)]
     [[[0.5, 0.0]], [[0.5, 0.0]]]
     """
-    directions = []
+    return targets_and_path(S, Ct, ridges, rank)[1]
+
+
+def targets_and_path(
+    S: Floats, Ct: Floats, ridges: Sequence[float], rank: int
+) -> tuple[list[Floats], list[Floats]]:
+    """Leading target directions of each ridge (width x rank), and :func:`reduced_path`."""
+    targets, directions = [], []
     for ridge in ridges:
         factor = ridge_factor(S, ridge)
-        V = thin_svd(whitened_rows(factor, Ct)).right[:rank].T
-        directions.append(unwhitened(factor, V))
-    found = _regressions(S, Ct, directions)
-    return [product(B, W.T) for B, W in zip(found, directions, strict=True)]
+        found = thin_svd(whitened_rows(factor, Ct))
+        targets.append(np.ascontiguousarray(found.left[:, :rank]))
+        directions.append(unwhitened(factor, found.right[:rank].T))
+    regressions = _regressions(S, Ct, directions)
+    return targets, [product(B, W.T) for B, W in zip(regressions, directions, strict=True)]
 
 
 def regression_on(S: Floats, Ct: Floats, W: Floats) -> Floats:
@@ -263,7 +271,9 @@ def _regressions(S: Floats, Ct: Floats, directions: list[Floats]) -> list[Floats
     """Regressions on the columns of matrices of one shape, each by itself."""
     whole = S.copy()
     mirror(whole)
-    squares = np.array([product(W.T, product(whole, W)) for W in directions])
+    # One product with S, which is copied for each; a column is the same whatever the others are.
+    images = np.split(product(whole, np.concatenate(directions, axis=1)), len(directions), axis=1)
+    squares = np.array([product(W.T, SW) for W, SW in zip(directions, images, strict=True)])
     # All in one call: NumPy takes longer to prepare it than to invert.
     inverses = np.asarray(np.linalg.pinv(squares, rcond=VARIES, hermitian=True), dtype=np.float64)
     return [product(product(Ct, W), inside) for W, inside in zip(directions, inverses, strict=True)]
