@@ -92,7 +92,7 @@ def main(
         generate(warm, 50, columns)
         measure(warm, 1)
         generate(path, rows, columns)
-        found = {
+        found: dict[str, Any] = {
             "command": "python -m okspca_lab.ordeals.wide_csv "
             f"--rows {rows} --columns {columns} --turns {turns}",
             "bytes": path.stat().st_size,
