@@ -5,13 +5,16 @@ from typing import Any
 
 from okspca.estimators.drift_report import DriftReport
 from okspca.estimators.explanations import Explanation, RowExplanation
+from okspca.estimators.monitored import Alarm, Monitored
 from okspca.estimators.okspca import OKSPCA
 from okspca.estimators.predictors import OKSPCAClassifier, OKSPCARegressor
 
 __all__ = [
     "OKSPCA",
+    "Alarm",
     "DriftReport",
     "Explanation",
+    "Monitored",
     "OKSPCAClassifier",
     "OKSPCARegressor",
     "RowExplanation",

@@ -218,7 +218,7 @@ class Monitor(NamedTuple):
         weights = np.ones((len(values), 3))
         for place, column in enumerate(values.T):
             limit = self.scales[place].limit
-            over = np.asarray(column > limit)
+            over = np.flatnonzero(column > limit)
             weights[over, place] = np.sqrt(limit / column[over])
         return weights
 
