@@ -216,7 +216,8 @@ class Monitor(NamedTuple):
     def _weights(self, values: Floats) -> Floats:
         """What rows count for in a trend (n x 3): those beyond a limit, less."""
         weights = np.ones((len(values), 3))
-        for place, column in enumerate(values.T):
+        columns: list[Floats] = list(values.T)
+        for place, column in enumerate(columns):
             limit = self.scales[place].limit
             over = np.flatnonzero(column > limit)
             weights[over, place] = np.sqrt(limit / column[over])

@@ -1,6 +1,6 @@
 """What a monitor found in rows: statistics, limits, contributions and alarms, in plain arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,6 +178,13 @@ class Monitored:
         first = self.alarms[0]
         more = f"{len(self.alarms):,} alarms" if len(self.alarms) > 1 else "An alarm"
         return f"{more} in {n:,} rows, {out:,} of them beyond a limit. {first.sentence}"
+
+    def named(self, inputs: tuple[str, ...]) -> "Monitored":
+        """The same with other names of the inputs."""
+        alarms = [
+            alarm_of(a.row, a.statistic, a.since, a.contributions, inputs) for a in self.alarms
+        ]
+        return replace(self, inputs=inputs, alarms=tuple(alarms))
 
     @property
     def promise(self) -> str:

@@ -19,7 +19,7 @@ def work(cell: Cell) -> list[Row]:
     models, rows = learned(first, known, seed), []
     for change, after in {QUIET: found.quiet, **found.changed}.items():
         causes = found.causes.get(change, ())
-        for method, raised in alarms(watched(models, first, known, after)).items():
+        for method, raised in alarms(kind, watched(models, first, known, after)).items():
             told = in_control(raised) if change == QUIET else after_change(raised, causes)
             rows.append({"stream": kind, "seed": seed, "change": change, "method": method, **told})
     return rows

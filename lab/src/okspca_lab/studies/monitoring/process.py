@@ -12,8 +12,8 @@ the heat away.  In units in which most of these are about one::
 with a the activity of the catalyst and b the cleanness of the jacket, both one in control, and T_m
 the temperature as measured.  c_f, T_f, q and T_w vary about their levels as autoregressive
 disturbances (0.9 from row to row).  A row is read every 0.5 units of time: the inputs
-are c_f, T_f, q, T_w, T, T_j, u and the power of the stirrer ``0.5 + 0.5 q + 0.4 c``, each with noise
-of a hundredth; the response is c, with noise of a fiftieth.
+are c_f, T_f, q, T_w, T, T_j, u and the power of the stirrer ``0.5 + 0.5 q + 0.4 c``, each with
+noise of a hundredth; the response is c, with noise of a fiftieth.
 
 Faults are of sensors, which tell something else than there is, or of the process itself.
 """

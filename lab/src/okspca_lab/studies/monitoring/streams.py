@@ -79,7 +79,7 @@ def stream(kind: str, seed: int) -> Stream:
         other = _inputs(kind, N_AFTER, random)[:, 1]
         _change(rows, change, j, spread[j], other)
         changed[change] = Rows(rows, target)
-    causes = {change: (j,) for change in CHANGES}
+    causes = dict.fromkeys(CHANGES, (j,))
     causes |= {"correlation": (0, 1), "relation": ()}
     return Stream(*_in_control(Rows(X, y)), changed, causes)
 
