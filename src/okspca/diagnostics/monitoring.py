@@ -14,9 +14,10 @@ are weighted::
 
     SPE = ||e W||^2,     W = V^{-1/2} R^{-1/2}     (R^{-1/2} symmetric),
 
-which has the mean d in control.  R is shrunk towards the identity by the share that sampling makes
-of it (Schäfer and Strimmer, 2005, with the variance (1 - r²)²/n of normal rows), so that
-it can be inverted whatever n is.  Not weighted, W is the identity: the plain squared error.
+which has the mean d in control.  Of fewer than ten rows for each input, R is shrunk towards the
+identity by the share that sampling makes of it (Schäfer and Strimmer, 2005, with the variance
+(1 - r²)²/n of normal rows), so that it can be inverted.  Not weighted, W is the identity: the plain
+squared error.
 
 **Contributions to SPE** are the squares of ``e W``, one for each input: none is negative, and they
 add up to SPE.
@@ -48,6 +49,8 @@ from okspca.numerics.symmetric import diagonalise
 
 #: Variances below this share of the largest are rounding.
 ROUNDING = 1e-12
+#: Of fewer rows for each input, correlations are shrunk.
+FEW = 10
 #: Standardised inputs, and targets, whose residuals vary by less than this do not vary.
 STILL = 1e-9
 
@@ -180,7 +183,8 @@ def _weights(errors: Floats) -> Floats:
     """V^{-1/2} R^{-1/2} of residuals."""
     n = len(errors)
     spreads = np.maximum(np.sqrt((errors**2).sum(axis=0) / max(n - 1, 1)), STILL)
-    R = _shrunk(gram(errors / spreads) / max(n - 1, 1), n)
+    R = gram(errors / spreads) / max(n - 1, 1)
+    R = _shrunk(R, n) if n < FEW * len(R) else R
     values, rows = _eigen(R)
     # Inputs that are sums of others have residuals of rounding in that direction.
     floor = np.maximum(values, STILL * float(values.max(initial=1.0)))

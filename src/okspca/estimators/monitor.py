@@ -171,7 +171,7 @@ class Monitor(NamedTuple):
         """Look at rows that follow a trend; of those that lack a value, nothing is known."""
         n = len(self.statistics)
         values, parts = np.full((len(X), n), np.nan), np.zeros((n, len(X), X.shape[1]))
-        lacks = np.isnan(X).any(axis=1)
+        lacks = np.asarray(np.isnan(X).any(axis=1))
         for begin in range(0, len(X), CHUNK):
             rows = begin + np.flatnonzero(~lacks[begin : begin + CHUNK])
             with np.errstate(over="ignore", invalid="ignore"):

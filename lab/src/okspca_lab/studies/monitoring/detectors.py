@@ -17,17 +17,17 @@ import numpy as np
 from okspca import OKSPCA, OKSPCARegressor
 from okspca.estimators import Monitored
 from okspca.numerics.arrays import Floats
-from okspca_lab.studies.monitoring.streams import Rows
+from okspca_lab.studies.monitoring.streams import KINDS, Rows
 
 #: In control, an alarm within so many rows has a probability of at most their share of this.
 ROWS_PER_ALARM = 20_000.0
 BLOCK = 250
 #: By kind of stream, chosen on seeds from 1,000 on: :mod:`okspca_lab.studies.monitoring.tuning`.
 TUNED: dict[str, dict[str, float]] = {
-    "ADWIN on the embedding": {},
-    "ADWIN on T² and SPE": {},
-    "Page–Hinkley on the embedding": {},
-    "Page–Hinkley on T² and SPE": {},
+    "ADWIN on the embedding": dict(zip(KINDS, (0.03, 0.03, 1e-7, 1e-31), strict=True)),
+    "ADWIN on T² and SPE": dict(zip(KINDS, (0.03, 0.03, 1e-5, 1e-18), strict=True)),
+    "Page–Hinkley on the embedding": dict(zip(KINDS, (35.0, 35.0, 90.0, 365.0), strict=True)),
+    "Page–Hinkley on T² and SPE": dict(zip(KINDS, (40.0, 35.0, 75.0, 180.0), strict=True)),
 }
 #: Changes of a mean up to here are no matter to Page and Hinkley's test, in standard deviations.
 SLACK = 0.1

@@ -79,8 +79,8 @@ def stream(kind: str, seed: int) -> Stream:
         other = _inputs(kind, N_AFTER, random)[:, 1]
         _change(rows, change, j, spread[j], other)
         changed[change] = Rows(rows, target)
-    causes = dict.fromkeys(CHANGES, (j,))
-    causes |= {"correlation": (0, 1), "relation": ()}
+    causes: dict[str, tuple[int, ...]] = {"correlation": (0, 1), "relation": ()}
+    causes = {change: causes.get(change, (j,)) for change in CHANGES}
     return Stream(*_in_control(Rows(X, y)), changed, causes)
 
 
