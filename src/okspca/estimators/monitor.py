@@ -174,6 +174,8 @@ class Monitor(NamedTuple):
         lacks = np.asarray(np.isnan(X).any(axis=1))
         for begin in range(0, len(X), CHUNK):
             rows = begin + np.flatnonzero(~lacks[begin : begin + CHUNK])
+            if not len(rows):
+                continue
             with np.errstate(over="ignore", invalid="ignore"):
                 found = self._looked(X[rows], None if Y is None else Y[rows], trend)
             values[rows], parts[:, rows], trend = found

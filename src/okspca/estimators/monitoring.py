@@ -182,7 +182,8 @@ class Monitoring(Explaining):
         Returns
         -------
         tuple of Monitored
-            What was found, in a part for each monitor that was in force; none before the first.
+            What was found, in parts, since limits may change within a block; none before the first
+            limits.
         """
         if self._live().n_awaited >= len(np.atleast_2d(X)):
             return self._learn_monitored(X, y)

@@ -15,11 +15,10 @@ def work(cell: Cell) -> list[Row]:
     """Watch one stream in control, and after each change."""
     kind, seed = cell["stream"], cell["seed"]
     found = stream(kind, seed)
-    first, known = found.learned, found.calibration
-    models, rows = learned(first, known, seed), []
+    known, rows = learned(found.learned, found.calibration, seed), []
     for change, after in {QUIET: found.quiet, **found.changed}.items():
         causes = found.causes.get(change, ())
-        for method, raised in alarms(kind, watched(models, first, known, after)).items():
+        for method, raised in alarms(kind, watched(known, after)).items():
             told = in_control(raised) if change == QUIET else after_change(raised, causes)
             rows.append({"stream": kind, "seed": seed, "change": change, "method": method, **told})
     return rows

@@ -40,36 +40,50 @@ class Found(NamedTuple):
     named: list[int | None]
 
 
-class Watched(NamedTuple):
-    """What detectors are shown: rows in control, rows to watch, and the numbers made of them.
+class Known(NamedTuple):
+    """What is known before rows are watched.
 
-    There are two models that differ in their monitors alone: the second knows the response.
+    Two models differ in their monitors alone: the second knows the response.  The third learns its
+    features again on drift.  Numbers are those that detectors of river see, of the calibration.
     """
 
     models: tuple[OKSPCA, OKSPCA]
-    first: Rows
-    known: Rows
+    relearning: OKSPCARegressor
+    numbers: dict[str, Floats]
+
+
+class Watched(NamedTuple):
+    """What detectors are shown: what is known, rows to watch, and the numbers made of them."""
+
+    known: Known
     rows: Rows
-    numbers: dict[str, tuple[Floats, Floats]]
+    numbers: dict[str, Floats]
 
 
-def learned(first: Rows, known: Rows, seed: int) -> tuple[OKSPCA, OKSPCA]:
+def learned(first: Rows, calibration: Rows, seed: int) -> Known:
     """Learn the first rows of a stream, and calibrate monitors with and without the response."""
     model = OKSPCA(2, n_random_features=128, objective="whitened", random_state=seed)
     model.fit(first.X, first.y)
     twin = copy.deepcopy(model)
-    model.calibrate_monitor(known.X, rows_per_alarm=ROWS_PER_ALARM)
-    twin.calibrate_monitor(known.X, known.y, rows_per_alarm=ROWS_PER_ALARM)
-    return model, twin
+    model.calibrate_monitor(calibration.X, rows_per_alarm=ROWS_PER_ALARM)
+    twin.calibrate_monitor(calibration.X, calibration.y, rows_per_alarm=ROWS_PER_ALARM)
+    settings: dict[str, Any] = {"n_random_features": 64, "pilot_rows": 512, "random_state": 0}
+    other = OKSPCARegressor(2, relearn="on-drift", frequencies="scaled", **settings)
+    for rows in (first, calibration):
+        other.partial_fit(rows.X, rows.y)
+    return Known((model, twin), other, _numbers(model, calibration))
 
 
-def watched(models: tuple[OKSPCA, OKSPCA], first: Rows, known: Rows, rows: Rows) -> Watched:
+def watched(known: Known, rows: Rows) -> Watched:
     """Make the numbers that detectors of river see."""
-    Z = [np.asarray(models[0].transform(each.X)) for each in (known, rows)]
+    return Watched(known, rows, _numbers(known.models[0], rows))
+
+
+def _numbers(model: OKSPCA, rows: Rows) -> dict[str, Floats]:
+    """Coordinates of rows, and T² and SPE."""
     # Logarithms, since a single far row would say more than all others.
-    logs = [np.log(models[0].monitor(each.X).values[:, :2] + 1e-12) for each in (known, rows)]
-    numbers = {"the embedding": _standardised(*Z), "T² and SPE": _standardised(*logs)}
-    return Watched(models, first, known, rows, numbers)
+    logs = np.log(model.monitor(rows.X).values[:, :2] + 1e-12)
+    return {"the embedding": np.asarray(model.transform(rows.X)), "T² and SPE": logs}
 
 
 def _standardised(known: Floats, rows: Floats) -> tuple[Floats, Floats]:
@@ -81,7 +95,7 @@ def _standardised(known: Floats, rows: Floats) -> tuple[Floats, Floats]:
 def by_monitor(shown: Watched, *, targets: bool) -> Found:
     """The monitor, with or without the response."""
     y = shown.rows.y if targets else None
-    found: Monitored = shown.models[targets].monitor(shown.rows.X, y)
+    found: Monitored = shown.known.models[targets].monitor(shown.rows.X, y)
     named = [int(a.contributions.argmax()) if a.inputs else None for a in found.alarms]
     return Found([alarm.row for alarm in found.alarms], named)
 
@@ -90,20 +104,17 @@ def by_check(shown: Watched) -> Found:
     """``check_drift`` of each block of rows; the input that moved most is named."""
     rows, named = [], []
     for stop in range(BLOCK, len(shown.rows.X) + 1, BLOCK):
-        found = shown.models[0].check_drift(shown.rows.X[stop - BLOCK : stop])
+        found = shown.known.models[0].check_drift(shown.rows.X[stop - BLOCK : stop])
         if found.is_alarming:
             rows.append(stop - 1)
-            size = np.maximum(np.abs(found.shifts), np.abs(np.log(found.factors)))
+            size = np.maximum(np.abs(found.shifts), np.abs(np.log(found.factors.clip(1e-12))))
             named.append(int((size * found.changed).argmax()) if found.changed.any() else None)
     return Found(rows, named)
 
 
 def by_relearning(shown: Watched) -> Found:
     """``relearn="on-drift"``: rows are predicted before they are learned."""
-    settings: dict[str, Any] = {"n_random_features": 64, "pilot_rows": 512}
-    model = OKSPCARegressor(2, relearn="on-drift", frequencies="scaled", random_state=0, **settings)
-    for rows in (shown.first, shown.known):
-        model.partial_fit(rows.X, rows.y)
+    model = copy.deepcopy(shown.known.relearning)
     # Its first alarm is what counts; after it a pilot runs, and rows are not watched.
     before = model.n_drift_alarms_
     for start in range(0, len(shown.rows.y), 32):
@@ -116,7 +127,7 @@ def by_relearning(shown: Watched) -> Found:
 def by_river(shown: Watched, name: str, setting: float) -> Found:
     """A detector of river for each number, which has seen the calibration; any may raise it."""
     kind, _, numbers = name.partition(" on ")
-    known, rows = shown.numbers[numbers]
+    known, rows = _standardised(shown.known.numbers[numbers], shown.numbers[numbers])
     alarms: set[int] = set()
     for before, column in zip(known.T, rows.T, strict=True):
         detector = MAKE[kind](setting)

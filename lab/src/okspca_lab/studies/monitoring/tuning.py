@@ -29,8 +29,7 @@ GRIDS = {
 def in_control(kind: str, seed: int) -> Watched:
     """What detectors are shown of a stream in control."""
     found = stream(kind, seed)
-    first, known = found.learned, found.calibration
-    return watched(learned(first, known, seed), first, known, found.quiet)
+    return watched(learned(found.learned, found.calibration, seed), found.quiet)
 
 
 def chosen(name: str, shown: list[Watched]) -> float:
