@@ -98,9 +98,9 @@ def test_cuts_change_nothing(cuts: list[int], model: OKSPCA) -> None:
         parts.append(found)
     assert np.array_equal(np.vstack([p.values for p in parts]), whole.values)
     assert np.array_equal(np.vstack([p.evidence for p in parts]), whole.evidence)
-    rows = [alarm.row for part in parts for alarm in part.alarms]
-    assert rows == [alarm.row for alarm in whole.alarms]
-    assert rows
+    raised = [alarm.row for part in parts for alarm in part.alarms]
+    assert raised == [alarm.row for alarm in whole.alarms]
+    assert raised
     one = model.monitor(X[0])
     assert np.array_equal(one.values, model.monitor(X[:1]).values, equal_nan=True)
 
@@ -120,12 +120,10 @@ def test_what_is_learned_later_changes_no_limit(model: OKSPCA) -> None:
 
 @pytest.mark.parametrize("way", ["file", "copy", "pickle"])
 def test_a_monitor_is_part_of_the_model(way: str, model: OKSPCA) -> None:
-    ways = {
-        "file": lambda: OKSPCA.from_bytes(model.to_bytes()),
-        "copy": lambda: copy.deepcopy(model),
-        "pickle": lambda: pickle.loads(pickle.dumps(model)),
-    }
-    twin: OKSPCA = ways[way]()
+    if way == "file":
+        twin = OKSPCA.from_bytes(model.to_bytes())
+    else:
+        twin = copy.deepcopy(model) if way == "copy" else pickle.loads(pickle.dumps(model))
     assert same(twin.monitor(*stream(2, 100)), model.monitor(*stream(2, 100)))
     assert twin.to_bytes() == model.to_bytes()
 

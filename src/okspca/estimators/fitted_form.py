@@ -105,8 +105,7 @@ def read_fitted(source: Source, model: Any) -> Record:
         score = _read_score(source.inside("prequential"), n_outputs)
         if not getattr(model, "prequential", False):
             source.refuse("prequential", "not what the parameters say")
-    watch = _read_watch(source, model, search)
-    ancestry = read_ancestry(source)
+    watch, ancestry = _read_watch(source, model, search), read_ancestry(source)
     monitor, live = _read_monitors(source, pipeline)
     source.close()
     if pipeline is None:

@@ -35,6 +35,11 @@ class Alarm(NamedTuple):
         The inputs that contributed most, first the largest; none for the target.
     shares : tuple of float
         Of all that raised the statistic, the share of each of them.
+
+    Examples
+    --------
+    >>> alarm_of(41, "spe", 3, np.array([0.5, 4.5]), ("heat", "flow")).sentence
+    'Row 41: SPE out of control, evidence gathered over 3 rows; most from flow 90%, heat 10%.'
     """
 
     row: int
@@ -109,9 +114,9 @@ class Monitored:
     >>> model = model.calibrate_monitor(X[1000:3000])
     >>> model.monitor(X[3000:]).alarms
     ()
-    >>> found = model.monitor(X[3000:] + [0.0, 0.0, 2.0])
-    >>> found.alarms[0].statistic, found.alarms[0].inputs[0], found.alarms[0].row < 20
-    ('spe', 'x2', True)
+    >>> found = model.monitor(X[3000:] + [0.0, 0.0, 1.0])
+    >>> found.alarms[0].statistic, found.alarms[0].inputs[0], found.alarms[0].row < 100
+    ('spe trend', 'x2', True)
     """
 
     names: tuple[str, ...]

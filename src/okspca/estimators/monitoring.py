@@ -157,8 +157,8 @@ class Monitoring(Explaining):
         every : int, default=1000
             Rows in control that a reference, and as many that its limits, are made of.
         row_level, rows_per_alarm, confidence, spe, dependence
-            As for :meth:`calibrate_monitor`.  The first also holds for each of the references,
-            where the model hardly changes any more; what is promised is about the rows that follow.
+            As for :meth:`calibrate_monitor`; what is promised holds for each monitor while it is in
+            force.
         """
         asked = asked_of(row_level, rows_per_alarm, confidence, spe, dependence)
         check_count(every=every)
@@ -185,7 +185,8 @@ class Monitoring(Explaining):
             What was found, in parts, since limits may change within a block; none before the first
             limits.
         """
-        if self._live().n_awaited >= len(np.atleast_2d(X)):
+        n = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
+        if self._live().n_awaited >= n or len(np.asarray(y)) != n:
             return self._learn_monitored(X, y)
         # Several steps are all or nothing in a copy.
         found: list[Monitored] = []

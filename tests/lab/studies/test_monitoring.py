@@ -23,15 +23,19 @@ def test_changes_are_what_they_are_called(kind: str) -> None:
     before = {change: rows.X[:N_BEFORE] for change, rows in found.changed.items()}
     after = {change: rows.X[N_BEFORE:] for change, rows in found.changed.items()}
     moved = (after["mean"].mean(axis=0) - found.quiet.X.mean(axis=0)) / spread
-    assert np.argmax(np.abs(moved)) == 3
+    assert int(np.argmax(np.abs(moved))) == 3
     assert np.argmax(after["variance"].std(axis=0) / spread) == 3
-    pair = [float(np.corrcoef(rows["correlation"][:, :2].T)[0, 1]) for rows in (before, after)]
+    pair = [
+        float(np.corrcoef(rows["correlation"][:, 0], rows["correlation"][:, 1])[0, 1])
+        for rows in (before, after)
+    ]
     assert pair[0] > 0.5 > abs(pair[1])
     np.testing.assert_allclose(after["correlation"].std(axis=0), spread, rtol=0.25)
     assert (after["stuck"][:, 3] == before["stuck"][-1, 3]).all()
     inputs = found.changed["relation"].X
+    y = found.changed["relation"].y
     turned = [
-        np.corrcoef(np.sin(2.0 * inputs[part, 0]), found.changed["relation"].y[part])[0, 1]
+        float(np.corrcoef(np.sin(2.0 * inputs[part, 0]), y[part])[0, 1])
         for part in (slice(N_BEFORE), slice(N_BEFORE, None))
     ]
     assert turned[0] > turned[1]
@@ -44,7 +48,7 @@ def test_the_reactor_is_in_control_until_it_is_not() -> None:
     assert abs(X[:, 4].mean() - 1.0) < 0.01
     assert 0.05 < X[:, 6].min() <= X[:, 6].max() < 4.0
     same = [reactor.twin().run(100)[0] for _ in range(2)]
-    np.testing.assert_array_equal(*same)
+    np.testing.assert_array_equal(same[0], same[1])
     for fault in FAULTS:
         other = reactor.twin().run(600, fault=fault)[0]
         assert np.isfinite(other).all()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from okspca_lab.studies.monitoring.detectors import Found, alarms, learned, watched
-from okspca_lab.studies.monitoring.plan import SETTINGS, Plan
+from okspca_lab.studies.monitoring.plan import CHANGED, SETTINGS, Plan
 from okspca_lab.studies.monitoring.streams import N_BEFORE, stream
 from okspca_lab.studies.rows import Cell, Row
 from okspca_lab.studies.runner import Part
@@ -12,11 +12,12 @@ QUIET = "none"
 
 
 def work(cell: Cell) -> list[Row]:
-    """Watch one stream in control, and after each change."""
+    """Watch one stream in control and, of the first seeds, after each change."""
     kind, seed = cell["stream"], cell["seed"]
     found = stream(kind, seed)
     known, rows = learned(found.learned, found.calibration, seed), []
-    for change, after in {QUIET: found.quiet, **found.changed}.items():
+    changed = found.changed if seed < CHANGED else {}
+    for change, after in {QUIET: found.quiet, **changed}.items():
         causes = found.causes.get(change, ())
         for method, raised in alarms(kind, watched(known, after)).items():
             told = in_control(raised) if change == QUIET else after_change(raised, causes)

@@ -1,18 +1,25 @@
 """The figures of the monitoring study.  Need matplotlib; nothing global is changed."""
 
 import numpy as np
+from matplotlib import pyplot
 from matplotlib.figure import Figure
+from pandas import DataFrame
 
+from okspca import OKSPCA
 from okspca_lab.studies.drawing import plain, png
+from okspca_lab.studies.monitoring.process import INPUTS
 from okspca_lab.studies.monitoring.results import rows_of
-from okspca_lab.studies.monitoring.streams import CHANGES, DRAWN, N_AFTER
+from okspca_lab.studies.monitoring.streams import CHANGES, DRAWN, N_AFTER, PROCESS, stream
 from okspca_lab.studies.monitoring.tables import methods_of
 from okspca_lab.studies.rows import Row
 
 COLOURS = ("#0072B2", "#56B4E9", "#9a9a9a", "#595959", "#D55E00", "#E69F00", "#009E73", "#CC79A7")
+CHART_SEED, CHART_FAULT = 1002, "coolant valve gives 20 % less"
 CAPTIONS = {
+    "charts": "The simulated process: after row 250 the coolant valve gives a fifth less. "
+    "Statistics in units of their limits, alarms as lines, and contributions to the first.",
     "delays": "Share of drawn streams (three kinds together) in which an alarm was raised within "
-    "so many rows of a change. False alarms are in the first table."
+    "so many rows of a change. False alarms are in the first table.",
 }
 
 
@@ -35,4 +42,17 @@ def draw(rows: list[Row]) -> dict[str, bytes]:
     panels[0].set_ylabel("streams with an alarm")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    return {"delays": png(figure)}
+    return {"charts": charts(), "delays": png(figure)}
+
+
+def charts() -> bytes:
+    """Draw what the monitor finds in one fault of the process, of a seed the study leaves out."""
+    found = stream(PROCESS, CHART_SEED)
+    (first, calibration), rows = (found.learned, found.calibration), found.changed[CHART_FAULT]
+    frames = [DataFrame(part.X, columns=list(INPUTS)) for part in (first, calibration, rows)]
+    model = OKSPCA(2, n_random_features=128, objective="whitened", random_state=0)
+    model.fit(frames[0], first.y).calibrate_monitor(frames[1], calibration.y)
+    figure = model.plot_monitor(model.monitor(frames[2], rows.y))
+    drawn = png(figure, dpi=80)
+    pyplot.close(figure)
+    return drawn

@@ -8,6 +8,8 @@ from okspca_lab.studies.rows import Cell
 
 #: Thresholds of the rivals were chosen on seeds from 1,000 on; these were looked at once.
 SEEDS, QUICK_SEEDS = tuple(range(50)), (0,)
+#: Streams of seeds below this are watched after changes too.
+CHANGED = 25
 #: What the rows depend on; those of a quick run are part of a full one.
 SETTINGS: dict[str, Any] = {"study": "monitoring", "version": 1}
 
