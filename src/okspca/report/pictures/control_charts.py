@@ -77,7 +77,9 @@ def _chart(axes: Axes, found: Monitored, place: int) -> None:
     axes.set_ylabel(f"{WORDS[name]} ÷ limit")
     quiet(axes)
     if place == 0:
-        axes.legend(frameon=False, ncols=3, fontsize=8, loc="lower left")
+        axes.legend(
+            frameon=False, ncols=3, fontsize=8, loc="lower right", bbox_to_anchor=(1.0, 1.0)
+        )
 
 
 def _drawable(values: Floats, limit: float) -> Floats:
