@@ -48,6 +48,15 @@ def test_rows_in_control_raise_no_alarm(model: OKSPCA) -> None:
     assert found.names[:3] == ("t2", "spe", "target")
 
 
+def test_limits_are_of_rows_that_made_no_reference(model: OKSPCA) -> None:
+    assert model.learned is not None
+    assert model.learned.monitor is not None
+    X, y = stream(1, 1600)
+    found = model.monitor(X[800:], y[800:])
+    for place, scale in enumerate(model.learned.monitor.scales):
+        np.testing.assert_array_equal(scale.values, np.sort(found.values[:, place]))
+
+
 @pytest.mark.parametrize("column", [0, 1, 2, 3])
 def test_the_input_that_moved_is_named(column: int, model: OKSPCA) -> None:
     X, _ = stream(2, 600)
