@@ -26,6 +26,7 @@ SLOW = (
     "lab/studies/test_beside.py",
     "lab/studies/test_calibration.py",
     "lab/studies/test_drift.py",
+    "lab/studies/test_monitoring.py",
     "lab/studies/test_paper_services.py",
     "lab/studies/test_peers.py",
     "lab/studies/test_population.py",

@@ -9,7 +9,16 @@ from importlib import import_module
 
 import typer
 
-STUDIES = ("prediction", "population", "services", "drift", "distributed", "peers", "calibration")
+STUDIES = (
+    "prediction",
+    "population",
+    "services",
+    "drift",
+    "distributed",
+    "peers",
+    "calibration",
+    "monitoring",
+)
 
 app = typer.Typer(
     help="Run a study of the paper again and set our numbers beside the published ones.",

@@ -23,6 +23,7 @@ from okspca.cli.extensions import WithExtensions
 from okspca.cli.fit import fit
 from okspca.cli.inspect import inspect
 from okspca.cli.merge import merge
+from okspca.cli.monitor import monitor
 from okspca.cli.plot import plot
 from okspca.cli.report import report
 from okspca.cli.stopping import leave_at_once, stop
@@ -49,6 +50,7 @@ app.command()(plot)
 app.command()(report)
 app.command()(explain)
 app.command()(drift)
+app.command()(monitor)
 app.command()(compare)
 app.command()(choose)
 app.command()(advise)

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from okspca.estimators.drift_report import DriftReport
     from okspca.estimators.explanations import Explanation, RowExplanation
+    from okspca.estimators.monitored import Alarm, Monitored
     from okspca.estimators.okspca import OKSPCA
     from okspca.estimators.predictors import OKSPCAClassifier, OKSPCARegressor
 
 __all__ = [
     "OKSPCA",
+    "Alarm",
     "DriftReport",
     "Explanation",
+    "Monitored",
     "OKSPCAClassifier",
     "OKSPCARegressor",
     "RowExplanation",
@@ -23,6 +26,8 @@ __all__ = [
 
 _HOMES = {
     "OKSPCA": "okspca.estimators.okspca",
+    "Alarm": "okspca.estimators.monitored",
+    "Monitored": "okspca.estimators.monitored",
     "DriftReport": "okspca.estimators.drift_report",
     "Explanation": "okspca.estimators.explanations",
     "OKSPCAClassifier": "okspca.estimators.predictors",

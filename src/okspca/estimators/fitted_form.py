@@ -7,7 +7,10 @@ from okspca.estimators.ancestry import ANCESTRY, read_ancestry, write_ancestry
 from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.intake import Intake
 from okspca.estimators.learned import SCORE, SEARCH, Record
+from okspca.estimators.live_monitor import Live
 from okspca.estimators.map_search import MapSearch
+from okspca.estimators.monitor import Monitor
+from okspca.estimators.monitor_form import read_live, read_monitor, write_live, write_monitor
 from okspca.estimators.preparation_form import check_codes, read_preparation, write_preparation
 from okspca.estimators.preparing import PREPARATION, RAISE, Preparation
 from okspca.estimators.prequential import PrequentialScore
@@ -56,6 +59,10 @@ def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
         _write_score(sink.inside("prequential"), score)
     if WATCH in companions and model.relearn == ON_DRIFT:
         write_watch(sink.inside(WATCH), companions[WATCH])
+    if learned.monitor is not None and pipeline is not None:
+        write_monitor(sink.inside("monitor"), learned.monitor, pipeline.input_map)
+    if learned.live is not None and pipeline is not None:
+        write_live(sink.inside("live"), learned.live, pipeline.input_map)
 
 
 def read_fitted(source: Source, model: Any) -> Record:
@@ -98,15 +105,29 @@ def read_fitted(source: Source, model: Any) -> Record:
         score = _read_score(source.inside("prequential"), n_outputs)
         if not getattr(model, "prequential", False):
             source.refuse("prequential", "not what the parameters say")
-    watch = _read_watch(source, model, search)
-    ancestry = read_ancestry(source)
+    watch, ancestry = _read_watch(source, model, search), read_ancestry(source)
+    monitor, live = _read_monitors(source, pipeline)
     source.close()
     if pipeline is None:
         return Record(columns, intake, None, pilot, preparation)
     found = {SEARCH: search, SCORE: score, PREPARATION: preparation, WATCH: watch}
     pipeline.companions = {ANCESTRY: ancestry} if ancestry else {}
     pipeline.companions |= {name: one for name, one in found.items() if one is not None}
-    return Record(columns, intake, Pipeline(pipeline), None)
+    return Record(columns, intake, Pipeline(pipeline), None, monitor=monitor, live=live)
+
+
+def _read_monitors(
+    source: Source, pipeline: PipelineState | None
+) -> tuple[Monitor | None, Live | None]:
+    """Read a monitor and what renews it, where there are any."""
+    monitor, live = None, None
+    if pipeline is not None and source.is_object("monitor"):
+        monitor = read_monitor(source.inside("monitor"), pipeline.input_map)
+    if pipeline is not None and source.is_object("live"):
+        live = read_live(source.inside("live"), pipeline.input_map, monitor)
+        if monitor is not None and monitor.target is None:
+            source.refuse("monitor", "without targets")
+    return monitor, live
 
 
 def _read_watch(source: Source, model: Any, search: MapSearch | None) -> Watch | None:

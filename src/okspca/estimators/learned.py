@@ -10,7 +10,9 @@ from okspca.errors import NotReadyError, StateError
 from okspca.estimators.building import Rows
 from okspca.estimators.data import validated
 from okspca.estimators.intake import Intake
+from okspca.estimators.live_monitor import Live
 from okspca.estimators.map_search import MapSearch
+from okspca.estimators.monitor import Monitor
 from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.prequential import PrequentialScore
 from okspca.features import FeatureMap
@@ -73,6 +75,10 @@ class Record(NamedTuple):
         Rows that are held back until the pipeline can be built, as the door lets them in.
     first_preparation : Preparation or None
         How they will be completed; once there is a pipeline, its companion tells.
+    monitor : Monitor or None
+        What new rows are compared with; None before a calibration.
+    live : Live or None
+        What renews it while rows are learned; None where nothing does.
     """
 
     columns: Columns
@@ -80,6 +86,8 @@ class Record(NamedTuple):
     pipeline: Pipeline | None
     pilot: Rows | None
     first_preparation: Preparation | None = None
+    monitor: Monitor | None = None
+    live: Live | None = None
 
     @property
     def n_rows(self) -> int:

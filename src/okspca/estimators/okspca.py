@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from okspca.estimators.answering import check_embeds
-from okspca.estimators.explaining import Explaining
+from okspca.estimators.monitoring import Monitoring
 from okspca.estimators.presets import AUTO
 from okspca.estimators.relearning import Relearning
 from okspca.features import FeatureMap
@@ -23,7 +23,7 @@ from okspca.standardize import Standardizer
 
 class OKSPCA(
     Relearning,
-    Explaining,
+    Monitoring,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

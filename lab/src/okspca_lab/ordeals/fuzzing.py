@@ -78,6 +78,7 @@ def seeds() -> list[bytes]:
         OKSPCA(1, categories="one-hot", **small).partial_fit(frame, X[:, 0]),
         OKSPCA(1, categories="one-hot", max_categories=2, **small).fit(frame, labels),
         OKSPCA(1, sampling="structured", **small).fit(X, X[:, 0]),
+        _monitored(OKSPCA(1, **small).fit(X, X[:, 0])),
     ]
     record = StreamRecord(("rows.csv",), "y", ("a", "b"), "skip", 70)
     full = record._replace(
@@ -91,6 +92,13 @@ def seeds() -> list[bytes]:
         flags=("--delimiter", ";", "--no-header", "--na", "lost"),
     )
     return [*map(model_bytes, models), *(model_bytes(models[0], each) for each in (record, full))]
+
+
+def _monitored(model: OKSPCA) -> OKSPCA:
+    """Let limits follow a model until there are some."""
+    X = RandomState(1).normal(size=(130, 2))
+    model.start_live_monitor(50).learn_monitored(X, X[:, 0])
+    return model
 
 
 def spoiled(number: int, files: list[bytes]) -> tuple[str, bytes]:

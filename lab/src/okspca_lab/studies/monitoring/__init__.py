@@ -1,0 +1,1 @@
+"""Alarms of the monitor: how often in control, how soon after a change, and which input."""
