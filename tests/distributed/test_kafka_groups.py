@@ -11,7 +11,8 @@ import pytest
 
 from okspca import OKSPCA, DataError, MergeError
 from okspca.distributed import following
-from okspca.distributed.kafka import LogLearner, Place, merge_files
+from okspca.distributed.kafka import LogLearner, merge_files
+from okspca.distributed.log_learner import Place
 from okspca.state.files import previous
 
 N_PARTITIONS, N_MESSAGES, BLOCK = 3, 40, 7
@@ -223,7 +224,7 @@ class Play:
         how = self.choose.choice(list(self.kills))
         with self.monkeypatch.context() as broken:
             if how == "before saving":
-                broken.setattr(following, "save_model", self._fail)
+                broken.setattr(following, "save_model", self.fail)
             else:
                 member.instead_of_commit.append(PowerCutError())
             try:
@@ -234,7 +235,7 @@ class Play:
         self.group.members.remove(member)
 
     @staticmethod
-    def _fail(*_: Any) -> None:
+    def fail(*_: Any) -> None:
         raise PowerCutError
 
 
@@ -307,6 +308,72 @@ def test_a_learner_that_was_taken_for_dead_takes_its_last_block_back(tmp_path: P
     group.deal({second: [0, 1, 2]})
     finish(group, (other, second))
     assert_whole(group, merge_files(OKSPCA, [one.path, other.path]))
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_messages_that_wait_are_dropped_with_their_partition(tmp_path: Path, moves: bool) -> None:
+    """Whoever gets it reads them again, be it the same learner."""
+    group = Group()
+    group.log["sales", 0][5] = Entry(("sales", 0), 5, b"spoiled")
+    one, first = joined(group, tmp_path / "one.okspca", Everything())
+    group.deal({first: [0]})
+    with pytest.raises(DataError, match=r"sales\[0\] at offset 5 cannot be learned"):
+        until_it_fails(one, first)
+    other, second = joined(group, tmp_path / "other.okspca", Everything())
+    group.deal({first: [1, 2], second: [0]} if moves else {first: [0, 1, 2]})
+    assert (other if moves else one).offsets["sales", 0] == 5
+    (other if moves else one).skip("sales", 0)
+    finish(group, (one, first), (other, second))
+    merged = merge_files(OKSPCA, [one.path, other.path])
+    assert merged.n_samples_seen_ == N_PARTITIONS * N_MESSAGES - 1
+
+
+def test_what_could_not_be_committed_is_committed_when_it_is_given_up(tmp_path: Path) -> None:
+    group = Group()
+    one, first = joined(group, tmp_path / "one.okspca", Everything())
+    group.deal({first: [0]})
+    first.instead_of_commit.append(RuntimeError("the broker is busy"))
+    with pytest.raises(RuntimeError, match="busy"):
+        until_it_fails(one, first)
+    assert group.commits == {}
+    group.deal({})
+    assert group.commits == {("sales", 0): Part("sales", 0, BLOCK, "okspca 0")}
+
+
+def test_a_block_that_was_never_saved_is_taken_back_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = Group()
+    one, first = joined(group, tmp_path / "one.okspca", Everything())
+    group.deal({first: [0, 1, 2]})
+    for _ in range(3):
+        one.learn_available(first)
+    with monkeypatch.context() as broken:
+        broken.setattr(following, "save_model", Play.fail)
+        with pytest.raises(PowerCutError):
+            one.learn_available(first)
+        with pytest.raises(PowerCutError):
+            first.on_revoke(first, [Part(*place) for place in first.at])
+    assert one.record.rows_read == 4 * BLOCK
+    first.at = {}
+    other, second = joined(group, tmp_path / "other.okspca", Everything())
+    group.deal({second: [0, 1, 2]})
+    assert one.record.rows_read == one.model.n_samples_seen_ == 3 * BLOCK
+    finish(group, (other, second))
+    assert_whole(group, merge_files(OKSPCA, [one.path, other.path]))
+
+
+def test_no_block_is_learned_before_the_one_before_is_committed(tmp_path: Path) -> None:
+    """Only one block can be taken back."""
+    group = Group()
+    one, first = joined(group, tmp_path / "one.okspca", Everything())
+    group.deal({first: [0]})
+    for _ in range(3):
+        first.instead_of_commit.append(RuntimeError("busy"))
+        with pytest.raises(RuntimeError, match="busy"):
+            one.learn_available(first)
+        assert one.record.rows_read == BLOCK
+    assert one.learn_available(first) == BLOCK
 
 
 def test_the_file_wins_over_a_group_that_was_set_back(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ while a consumer group of Redis delivers *at least* once: it cannot know whether
 before the acknowledgement was lost.  No group is needed.  A stream belongs to one learner; several
 learners take a stream each, begun from one state of zero rows, and their models merge.
 
-What is trimmed or deleted before it was learned would be lost without a word.  It is found out: the
-stream is asked, in one transaction with reading, for the last identifier that was deleted (Redis 7
-and later), and if that comes after the last learned entry, an error says so until
+What is trimmed or deleted before it was learned would be lost without a word.  It is found out
+(with Redis 7 and later): in one transaction with reading, the stream is asked how many entries have
+left it, which may not be more than were learned, and which was the last that was deleted, which may
+not come after the last that was learned.  Otherwise an error says so, until
 :meth:`RedisLearner.accept_deleted` is called.  A stream of which nothing was learned yet begins
 with what it holds.
 """
@@ -90,6 +91,8 @@ class RedisLearner(EntryLearner):
         self.streams = tuple(streams)
         self._refused: Entry | None = None
         self._accepted: dict[str, int] = {}
+        #: For entries that were read: how many their streams have had, up to and with them.
+        self._counts: dict[tuple[Place, int], int] = {}
 
     @property
     def last_entries(self) -> dict[str, str]:
@@ -99,12 +102,16 @@ class RedisLearner(EntryLearner):
     @property
     def offsets(self) -> dict[Place, int]:
         """One number for the first identifier of each stream that is not behind the model."""
-        return {(name, 0): _number(ms, n) + 1 for name, ms, n in self.record.offsets}
+        return {(name, 0): _number_of(last) + 1 for name, last, _ in self.record.entries}
 
     def recorded(self, offsets: dict[Place, int]) -> StreamRecord:
-        """Return the present record with other last entries, as milliseconds and number."""
-        found = [(name, *_parts(offset - 1)) for (name, _), offset in offsets.items()]
-        return self.record._replace(offsets=tuple(found))
+        """Return the present record with other last entries."""
+        known = {(name, 0): count for name, _, count in self.record.entries}
+        found = [
+            (place[0], _identifier(offset - 1), self._counts.get((place, offset)) or known[place])
+            for place, offset in offsets.items()
+        ]
+        return self.record._replace(entries=tuple(found))
 
     def learn_available(self, client: Any, timeout: float = 1.0) -> int:
         """Learn what is there, a block at most, and save; return the number of entries.
@@ -135,7 +142,14 @@ class RedisLearner(EntryLearner):
 
     def accept_deleted(self, stream: str, client: Any) -> None:
         """Go on though entries of a stream were deleted, or trimmed, before they were learned."""
-        self._accepted[stream] = _last_deleted(client.xinfo_stream(stream))
+        known = client.xinfo_stream(stream)
+        self._accepted[stream] = _last_deleted(known)
+        entries = [
+            (name, last, max(count, _gone(known)) if name == stream else count)
+            for name, last, count in self.record.entries
+        ]
+        self.follower.record = self.record._replace(entries=tuple(entries))
+        self.follower.save()
 
     def decoded(self, value: Any) -> tuple[list[float], Any]:
         """Inputs and target of one entry."""
@@ -155,8 +169,7 @@ class RedisLearner(EntryLearner):
 
     def place_of(self, line: Line) -> tuple[Place, int]:
         """The same, read from a line."""
-        milliseconds, number = line["id"].split("-")
-        return (line["stream"], 0), _number(int(milliseconds), int(number))
+        return (line["stream"], 0), _number_of(line["id"])
 
     def refusal(self, entry: Entry, why: str) -> str:
         """Say which entry cannot be learned, why, and what to do."""
@@ -169,7 +182,7 @@ class RedisLearner(EntryLearner):
         return self.offsets.get((name, 0), 1) - 1
 
     def _read(self, client: Any) -> list[Entry]:
-        """Read a block of the streams in turn, and see that nothing before it was deleted."""
+        """Read a block of all streams, and see that nothing before it was deleted."""
         with client.pipeline(transaction=True) as together:
             for name in self.streams:
                 together.exists(name)
@@ -177,55 +190,54 @@ class RedisLearner(EntryLearner):
                 together.xrange(name, f"({_identifier(self._last(name))}", count=self.block_rows)
             found = together.execute(raise_on_error=False)
         entries: list[Entry] = []
-        for name, exists, known, rows in zip(
-            self.streams, found[::3], found[1::3], found[2::3], strict=True
-        ):
-            for answer in (known, rows) if exists else (rows,):
+        self._counts = {}
+        for i, name in enumerate(self.streams):
+            exists, known, rows = found[3 * i : 3 * i + 3]
+            if not exists:
+                continue
+            for answer in (known, rows):
                 if isinstance(answer, Exception):
                     raise answer
-            if exists:
-                self._check_deleted(name, _last_deleted(known))
-            entries += [Entry((name, 0), _number_of(key), fields) for key, fields in rows]
+            count = self._checked(name, known)
+            for key, fields in rows:
+                count += 1
+                entries.append(Entry((name, 0), _number_of(key), fields))
+                self._counts[(name, 0), entries[-1].offset + 1] = count
         return sorted(entries, key=lambda entry: entry.offset)[: self.block_rows]
 
-    def _check_deleted(self, name: str, deleted: int) -> None:
-        """Raise where entries are gone that were not learned."""
-        last = self._last(name)
-        if last and deleted > max(last, self._accepted.get(name, 0)):
+    def _checked(self, name: str, known: dict[str, Any]) -> int:
+        """Return how many entries of a stream are behind the model; raise where some are gone."""
+        last, count = self._last(name), {n: c for n, _, c in self.record.entries}.get(name, 0)
+        gone, deleted = _gone(known), _last_deleted(known)
+        if last and (gone > count or deleted > max(last, self._accepted.get(name, 0))):
             message = (
-                f"Entries of {name!r} up to {_identifier(deleted)} were deleted or trimmed, but "
-                f"the model has learned up to {_identifier(last)} only; let streams keep more, "
-                f"or go on without those by accept_deleted({name!r}, client)."
+                f"Entries of {name!r} behind {_identifier(last)}, the last that the model has "
+                "learned, were deleted or trimmed; let streams keep more, or go on without "
+                f"those by accept_deleted({name!r}, client)."
             )
             raise DataError(message)
-
-
-def _number(milliseconds: int, number: int) -> int:
-    """An identifier as one number, in the same order."""
-    return (milliseconds << BITS) | number
-
-
-def _parts(value: int) -> tuple[int, int]:
-    """Milliseconds and number of an identifier."""
-    return value >> BITS, value & ((1 << BITS) - 1)
+        return max(count, gone)
 
 
 def _identifier(value: int) -> str:
     """An identifier as Redis writes it."""
-    milliseconds, number = _parts(value)
-    return f"{milliseconds}-{number}"
+    return f"{value >> BITS}-{value & ((1 << BITS) - 1)}"
 
 
 def _number_of(key: Any) -> int:
-    """The number of an identifier that Redis sent."""
+    """An identifier as one number, in the same order."""
     milliseconds, number = _text(key).split("-")
-    return _number(int(milliseconds), int(number))
+    return (int(milliseconds) << BITS) | int(number)
 
 
-def _last_deleted(known: dict[Any, Any]) -> int:
+def _gone(known: dict[str, Any]) -> int:
+    """How many entries have left a stream; zero where the server does not tell."""
+    return int(known.get("entries-added", known["length"])) - int(known["length"])
+
+
+def _last_deleted(known: dict[str, Any]) -> int:
     """The last identifier that was deleted; zero where the server does not tell."""
-    found = known.get("max-deleted-entry-id", "0-0")
-    return _number_of(found)
+    return _number_of(known.get("max-deleted-entry-id", "0-0"))
 
 
 def _text(value: Any) -> str:

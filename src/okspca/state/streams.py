@@ -5,6 +5,7 @@ or new, have one form.
 """
 
 import math
+import re
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -79,8 +80,7 @@ class StreamRecord(NamedTuple):
         Running scores of predictions made before a row was learned, if asked for.
     offsets : tuple of (topic, partition, offset)
         For a log such as Kafka: the next message of each partition that was not learned.  For
-        Redis: stream, milliseconds and number of the last entry.  For Spark: the query, 0, and its
-        next batch.
+        Spark: the query, 0, and its next batch.
     others : tuple of int
         For each column, how many of its texts were no category; empty where there were none.
     flags : tuple of str
@@ -88,6 +88,8 @@ class StreamRecord(NamedTuple):
     spans : tuple of (topic, partition, begin, end)
         For a log whose partitions moved between models: the messages that this one holds; empty
         where those are all before the offsets.
+    entries : tuple of (stream, identifier, count)
+        For Redis: the last entry of each stream that was learned, and how many were before it.
 
     Examples
     --------
@@ -109,6 +111,7 @@ class StreamRecord(NamedTuple):
     others: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
     spans: tuple[tuple[str, int, int, int], ...] = ()
+    entries: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def has_dates(self) -> bool:
@@ -141,6 +144,8 @@ def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
         inner.put("offsets", [list(offset) for offset in stream.offsets])
     if stream.spans:
         inner.put("spans", [list(span) for span in stream.spans])
+    if stream.entries:
+        inner.put("entries", [list(entry) for entry in stream.entries])
     if stream.others:
         inner.put("others", list(stream.others))
     if stream.flags:
@@ -178,6 +183,8 @@ def read_stream(source: Source) -> StreamRecord | None:
         record = record._replace(offsets=_read_offsets(inner))
     if "spans" in later:
         record = record._replace(spans=_read_spans(inner, record.offsets))
+    if "entries" in later:
+        record = record._replace(entries=_read_entries(inner))
     if "others" in later:
         record = record._replace(others=_read_others(inner, len(record.encodings)))
     if "flags" in later:
@@ -239,6 +246,21 @@ def _read_spans(
         source.refuse("spans", "they go past the offsets")
     if any(b <= a or (a[:2] == b[:2] and b[2] <= a[3]) for a, b in pairwise(found)):
         source.refuse("spans", "not in order and apart")
+    return found
+
+
+def _read_entries(source: Source) -> tuple[tuple[str, str, int], ...]:
+    """Read how far streams of Redis were learned."""
+    value = source.raw("entries")
+    for entry in value if isinstance(value, list) else [value]:
+        match entry:
+            case [str(), str(identifier), int(count)] if count > 0:
+                if re.fullmatch(r"[0-9]{1,20}-[0-9]{1,20}", identifier):
+                    continue
+        source.refuse("entries", entry)
+    found = tuple((str(stream), str(identifier), int(n)) for stream, identifier, n in value)
+    if not found or len({stream for stream, _, _ in found}) != len(found):
+        source.refuse("entries", "not one per stream")
     return found
 
 
