@@ -79,6 +79,18 @@ class Group:
         for member in self.members:
             member.on_assign(member, [Part("sales", p) for p in shares.get(member, [])])
 
+    def move(self, shares: dict["Member", list[int]]) -> None:
+        """Deal as cooperative groups do: only what moves is given up, and taken."""
+        wanted = {m: {("sales", p) for p in shares.get(m, [])} for m in self.members}
+        for member in self.members:
+            parts = [Part(*place) for place in member.at if place not in wanted[member]]
+            if parts:
+                member.on_revoke(member, parts)
+            member.at = {place: at for place, at in member.at.items() if place in wanted[member]}
+        for member in self.members:
+            come = sorted(wanted[member] - set(member.at))
+            member.on_assign(member, [Part(*place) for place in come])
+
 
 class Member:
     """A consumer, which delivers now and then what it delivered before."""
@@ -102,6 +114,13 @@ class Member:
     def assign(self, parts: list[Part]) -> None:
         self.at = {part[:2]: max(part.offset, 0) for part in parts}
 
+    def incremental_assign(self, parts: list[Part]) -> None:
+        self.at.update({part[:2]: max(part.offset, 0) for part in parts})
+
+    def seek(self, part: Part) -> None:
+        assert part[:2] in self.at
+        self.at[part[:2]] = max(part.offset, 0)
+
     def consume(self, n: int, timeout: float) -> list[Entry]:
         while self.then:
             self.then.pop(0)()
@@ -124,6 +143,22 @@ class Member:
             raise self.instead_of_commit.pop()
         assert all(part[:2] in self.at for part in offsets), "it is not the owner"
         self.group.commits.update({part[:2]: part for part in offsets})
+
+
+class Code(NamedTuple):
+    """As ``KafkaError``."""
+
+    number: int
+
+    def code(self) -> int:
+        return self.number
+
+
+class DealtAnewError(Exception):
+    """As ``KafkaException``, while a group is being dealt anew."""
+
+    def __init__(self) -> None:
+        super().__init__(Code(27))
 
 
 class Everything(random.Random):
@@ -151,10 +186,12 @@ def learner(path: Path, **changes: Any) -> LogLearner:
     return LogLearner(path, model(), topics=["sales"], **settings, **changes)
 
 
-def joined(group: Group, path: Path, choose: random.Random) -> tuple[LogLearner, Member]:
+def joined(
+    group: Group, path: Path, choose: random.Random, *, cooperative: bool = False
+) -> tuple[LogLearner, Member]:
     """A learner and its consumer, as a process that starts makes them."""
     found, member = learner(path), Member(group, choose)
-    found.subscribe(member, Part)
+    found.subscribe(member, Part, cooperative=cooperative)
     return found, member
 
 
@@ -196,24 +233,30 @@ class Play:
         self.paths = [folder / "one.okspca", folder / "other.okspca"]
         self.running: dict[Path, tuple[LogLearner, Member]] = {}
         self.kills = {"before saving": 0, "before committing": 0}
+        self.cooperative = bool(seed % 2)
 
     def come(self) -> None:
         """Let everybody run, and deal anew."""
         for path in self.paths:
             if path not in self.running:
-                self.running[path] = joined(self.group, path, self.choose)
+                self.running[path] = joined(
+                    self.group, path, self.choose, cooperative=self.cooperative
+                )
         self.deal()
 
     def deal(self) -> None:
         members = [member for _, member in self.running.values()]
         if members:
-            self.group.deal(shared_out(self.choose, members))
+            shares = shared_out(self.choose, members)
+            (self.group.move if self.cooperative else self.group.deal)(shares)
 
     def work(self) -> None:
         if self.running:
             found, member = self.choose.choice(list(self.running.values()))
             if self.choose.random() < 0.2:
                 member.then.append(self.deal)  # in the middle of polling
+            if self.choose.random() < 0.2:
+                member.instead_of_commit += [DealtAnewError()] * self.choose.randint(1, 3)
             found.learn_available(member)
 
     def kill(self) -> None:
@@ -239,7 +282,7 @@ class Play:
         raise PowerCutError
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(30))
 def test_whatever_moves_and_dies_each_message_is_in_one_model(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,9 @@ from okspca.state.streams import StreamRecord
 
 #: Tells commits of learners from others; the number at which the span began follows.
 MARK = "okspca "
+#: Errors of Kafka's protocol: illegal generation, unknown member, rebalance in progress.  Calls for
+#: giving up or taking partitions follow.
+DEALT_ANEW = (22, 25, 27)
 #: Seconds to wait for the group's offsets.
 PATIENCE = 30.0
 
@@ -28,10 +31,38 @@ def mark(begin: int) -> str:
     return f"{MARK}{begin}"
 
 
+def commit(consumer: Any, offsets: list[Any]) -> bool:
+    """Commit offsets; return False while the group is dealt anew, or where it left us out."""
+    try:
+        failed = [one for one in consumer.commit(offsets=offsets, asynchronous=False) or ()
+                  if getattr(one, "error", None) is not None]  # fmt: skip
+    except Exception as failure:
+        if _code(*failure.args[:1]) in DEALT_ANEW:
+            return False
+        raise
+    for one in failed:
+        if _code(one.error) not in DEALT_ANEW:
+            message = (
+                f"The offset of {one.topic}[{one.partition}] cannot be committed: {one.error}."
+            )
+            raise DataError(message)
+    return not failed
+
+
+def _code(error: Any = None) -> int | None:
+    """The number of an error of Kafka."""
+    return int(error.code()) if hasattr(error, "code") else None
+
+
 def committed(consumer: Any, places: list[Any]) -> dict[Place, tuple[int, int]]:
     """What the group has committed for each place, and where the span began that ends there."""
     found = {}
     for one in consumer.committed(places, timeout=PATIENCE):
+        if getattr(one, "error", None) is not None:
+            message = (
+                f"The offset of {one.topic}[{one.partition}] cannot be asked for: {one.error}."
+            )
+            raise DataError(message)
         said = one.metadata or ""
         if one.offset < 0:
             found[one.topic, one.partition] = 0, 0

@@ -50,11 +50,11 @@ The group's identifier must belong to such learners alone.  Commits carry a mark
 """
 
 import json
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from okspca.distributed.consumer_groups import committed, is_ahead, mark
+from okspca.distributed.consumer_groups import commit, committed, is_ahead, mark
 from okspca.distributed.log_learner import (
     MOST_SET_ASIDE,
     RAISE,
@@ -198,17 +198,20 @@ class LogLearner(EntryLearner):
     def learn_available(self, consumer: Any, timeout: float = 1.0) -> int:
         """Learn what is there, a block at most, and save; return the number of messages.
 
+        While a group is dealt anew, nothing can be committed and nothing is learned.
+
         Where a message cannot be learned and ``on_error="raise"``, those before it are learned and
         saved, and an error names it, now and in every later call, until :meth:`skip` leaves it out.
         """
-        # What could not be saved or committed before: no block is learned on top of it.
-        self.learn_block([])
-        self._commit(consumer, self._begun)
+        self.learn_block([])  # saves what could not be saved before
+        learned = 0
         try:
             self._poll(consumer, timeout)
         finally:  # what was polled before an error is learned all the same
-            learned = self.learn_block([_entry(message) for message in self._waiting])
-        self._commit(consumer, self._begun)
+            if self._commit(consumer):  # and no block before the one before is committed
+                block = self._waiting[: self.block_rows]
+                learned = self.learn_block([_entry(message) for message in block])
+                self._commit(consumer)
         return learned
 
     def skip(self, topic: str, partition: int) -> None:
@@ -263,7 +266,10 @@ class LogLearner(EntryLearner):
 
     def _poll(self, consumer: Any, timeout: float) -> None:
         """Let messages that were not met before wait, until they are a block."""
-        while (room := self.block_rows - len(self._waiting)) > 0:
+        # The group has to be heard, room or not, where something could not be committed.
+        least = 0 if self._is_told() else 1
+        while (room := max(least, self.block_rows - len(self._waiting))) > 0:
+            least = 0
             messages = _polled(consumer, room, timeout)
             # Polling may have called for partitions to be given up, or taken: ask for them anew.
             self._let_wait(messages, self.offsets)
@@ -309,19 +315,17 @@ class LogLearner(EntryLearner):
         self.settle()
         given = {(place.topic, place.partition) for place in places}
         self._forget_waiting(given)
+        is_told = False
         try:
             self.learn_block([])
-            if commits:
-                self._commit(consumer, given & set(self._begun))
+            is_told = commits and self._commit(consumer)
         finally:
             self._begun = {p: begin for p, begin in self._begun.items() if p not in given}
-        if not commits:
+        if not is_told:
             self._take_back(consumer)
 
     def _take_back(self, consumer: Any) -> None:
         """Undo the last block, if it was learned and then not committed."""
-        if self._begun or not self.offsets:
-            return
         group = committed(consumer, [self._group(*place) for place in self.offsets])
         if not is_ahead(self.record, group):
             return
@@ -331,17 +335,24 @@ class LogLearner(EntryLearner):
                 self.follower.save()
                 self.set_aside = self.open_set_aside()
                 self.set_aside.save()
-                return
+                break
+        self._forget_waiting()
+        for place in self._begun:  # the rest of the block, which is still ours
+            consumer.seek(self._group(*place, self.offsets[place] or BEGINNING))
 
-    def _commit(self, consumer: Any, places: Iterable[Place]) -> None:
-        """Tell the group how far the file has got."""
-        if self._group is _no_group or self._committed is self.record:
-            return
-        learned = [place for place in places if self.offsets[place] > self._begun[place]]
+    def _is_told(self) -> bool:
+        """Whether the group knows how far the file has got."""
+        return self._group is _no_group or self._committed is self.record
+
+    def _commit(self, consumer: Any) -> bool:
+        """Tell the group how far the file has got; return whether it knows."""
+        if self._is_told():
+            return True
+        learned = [p for p, begin in self._begun.items() if self.offsets[p] > begin]
         offsets = [self._group(*p, self.offsets[p], mark(self._begun[p])) for p in learned]
-        if offsets:
-            consumer.commit(offsets=offsets, asynchronous=False)
-        self._committed = self.record
+        if not offsets or commit(consumer, offsets):
+            self._committed = self.record
+        return self._is_told()
 
     def _begin_places(self) -> None:
         """Go on with the partitions that were named."""

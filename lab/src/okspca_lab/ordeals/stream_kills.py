@@ -8,7 +8,9 @@ sequential run, to 1e-12 of the moment, and must have counted every row once.
 
 ``spark``: Parquet files, one in each micro-batch, rows in disorder within each; ``redis``: a server
 of its own, a producer that goes on while learners die, and entries that cannot be learned among the
-rest, which must all be in the file of those that were set aside, once.
+rest, which must all be in the file of those that were set aside, once; ``kafka``: the broker that
+the client's own tests use, which keeps little, and a consumer group, whose members are killed
+before they commit, so that the next one has to take a block back.
 """
 
 import json
@@ -35,8 +37,8 @@ from pyarrow import parquet
 from okspca import outputs
 from okspca.estimators import OKSPCA
 from okspca.estimators.saving import load_model
-from okspca_lab.ordeals import redis_server
-from okspca_lab.ordeals.stream_killed import COLUMNS, N_FIELDS, REDIS, SPARK, STREAM, model
+from okspca_lab.ordeals import kafka_broker, redis_server
+from okspca_lab.ordeals.stream_killed import COLUMNS, KAFKA, N_FIELDS, REDIS, SPARK, STREAM, model
 from okspca_lab.studies.distributed.stream import apart, rows
 
 #: Relative distance of the moments that is allowed.
@@ -196,6 +198,27 @@ def redis(n: int, kills: int, seed: int, folder: Path) -> Tally:
     return tally
 
 
+def kafka(n: int, kills: int, seed: int, folder: Path) -> Tally:
+    """Let members of a consumer group be killed."""
+    X, y = rows(0, n)
+    X = np.ascontiguousarray(X[:, :N_FIELDS])
+    tally, out = Tally(KAFKA, n), folder / "model.okspca"
+    with kafka_broker.running() as (servers, producer):
+        for number, (x, value) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+            message = json.dumps({**dict(zip(COLUMNS, x, strict=False)), "y": value})
+            producer.produce(STREAM, message.encode(), partition=number % 2)
+        producer.flush()
+        chase(
+            tally,
+            lambda path, dies_at: [KAFKA, str(path), str(dies_at), servers, str(n)],
+            out,
+            kills,
+            Random(seed),
+        )
+    judge(tally, out, model(KAFKA).partial_fit(X, y))
+    return tally
+
+
 def _produce(client: Any, X: Any, y: Any) -> None:
     """Add rows to the stream, and now and then an entry that cannot be learned."""
     for begin in range(0, len(y), 1000):
@@ -222,7 +245,7 @@ def _judge_set_aside(tally: Tally, out: Path, spoiled: int) -> None:
 
 
 def main(
-    engine: Annotated[str, typer.Argument(help="spark or redis.")],
+    engine: Annotated[str, typer.Argument(help="spark, redis or kafka.")],
     n: Annotated[int, typer.Option("--rows", min=1, help="Rows of the stream.")] = 20_000,
     kills: Annotated[int, typer.Option(min=0, help="How many processes to kill.")] = 4,
     files: Annotated[int, typer.Option(min=1, help="Micro-batches of Spark.")] = 20,
@@ -230,17 +253,17 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Write the tally to this JSON file.")] = None,
 ) -> None:
     """Kill learners of a stream and see that they end in the model of one sequential run."""
-    if engine not in (SPARK, REDIS):
-        message = f"engine={engine!r}, but it must be 'spark' or 'redis'."
+    work: dict[str, Callable[[Path], Tally]] = {
+        SPARK: lambda folder: spark(n, files, kills, seed, folder),
+        REDIS: lambda folder: redis(n, kills, seed, folder),
+        KAFKA: lambda folder: kafka(n, kills, seed, folder),
+    }
+    if engine not in work:
+        message = f"engine={engine!r}, but it must be one of {', '.join(work)}."
         raise typer.BadParameter(message)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        tally = (
-            spark(n, files, kills, seed, folder)
-            if engine == SPARK
-            else redis(n, kills, seed, folder)
-        )
+        tally = work[engine](Path(name))
     for line in tally.failures:
         print(line, file=sys.stderr)
     killed = tally.kills_by_clock + tally.kills_after_saving
