@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from okspca import OKSPCA, DataError, StateError
-from okspca.distributed import following
+from okspca.distributed import Survey, following, identity
 from okspca.distributed.kafka import LogLearner
 from okspca.state.container import Content
 from okspca.state.fields import Sink, Source
@@ -248,6 +248,23 @@ def test_labels_of_two_kinds_are_refused_at_the_same_message(
     (error,) = follow(follower, broker)
     assert "at offset 2 cannot be learned: y holds text" in error
     assert follower.model.n_samples_seen_ == follower.offsets["sales", 0] == 2
+
+
+def test_a_learner_begins_from_a_copy_of_the_model(tmp_path: Path) -> None:
+    """Settings, or a state of zero rows, serve many learners."""
+    X = np.random.RandomState(1).normal(size=(64, 2))
+    frozen = model(standardize="frozen")
+    start = identity(frozen, Survey(frozen).add(X, X[:, 0]))
+    broker = Broker(5)
+    for name in ("one.okspca", "other.okspca"):
+        follower = LogLearner(tmp_path / name, start, PLACES, columns=["a", "b"], target="y")
+        follower.attach(broker, place)
+        follower.learn_available(broker)
+        assert follower.model.n_samples_seen_ == 10
+    assert start.n_samples_seen_ == 0
+    C = OKSPCA.from_bytes(start.to_bytes()).partial_fit(broker.X, broker.y).moment_.matrix()
+    found = learner(tmp_path / "other.okspca").model.moment_.matrix()
+    assert np.linalg.norm(found - C) <= 1e-12 * np.linalg.norm(C)
 
 
 def test_another_log_is_refused_and_a_new_partition_begins_at_its_start(tmp_path: Path) -> None:

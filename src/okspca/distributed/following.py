@@ -12,6 +12,7 @@ the model at every moment, which across two systems cannot be had.
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class Follower:
     path : path
         File of both; where it exists, they are taken from it.
     model : OKSPCA
-        Where to begin otherwise; its task must be given.
+        Where to begin otherwise, a copy of it; its task must be given.
     record : StreamRecord
         What is read: a file of other inputs, columns or another target is refused.
     """
@@ -44,7 +45,7 @@ class Follower:
                 "quantities; make the model with task='regression' or task='classification'."
             )
             raise ValueError(message)
-        self.path, self.model, self.record = Path(path), model, record
+        self.path, self.model, self.record = Path(path), deepcopy(model), record
         if self.path.exists():
             self.model, found = load_model(type(model), self.path)
             if found is None or not found.reads_as(record):

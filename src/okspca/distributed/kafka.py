@@ -183,6 +183,7 @@ class LogLearner(EntryLearner):
         self.settle()
         self._forget_waiting()
         self._begun, self._group = {}, place
+        self._take_back(consumer)
 
         def come(consumer: Any, places: list[Any]) -> None:
             begun = self._take(consumer, places)
