@@ -438,6 +438,23 @@ def test_a_group_is_heard_while_a_full_block_waits(tmp_path: Path) -> None:
     assert_whole(group, one.model)
 
 
+def test_the_rest_of_a_block_that_was_taken_back_is_read_again(tmp_path: Path) -> None:
+    """One partition of it moves away; the other stays, and messages of it wait."""
+    group = Group()
+    one, first = joined(group, tmp_path / "one.okspca", Everything(), cooperative=True)
+    other, second = joined(group, tmp_path / "other.okspca", Everything(), cooperative=True)
+    group.move({first: [0, 1]})
+    one.block_rows = N_MESSAGES + 20
+    first.instead_of_commit += 10 * [DealtAnewError()]
+    assert one.learn_available(first) == one.block_rows
+    assert one.learn_available(first) == 0  # but what it polled waits
+    group.move({first: [1], second: [0, 2]})
+    assert one.record.rows_read == 0
+    first.instead_of_commit.clear()
+    finish(group, (one, first), (other, second))
+    assert_whole(group, merge_files(OKSPCA, [one.path, other.path]))
+
+
 def test_the_file_wins_over_a_group_that_was_set_back(tmp_path: Path) -> None:
     group, choose = Group(), random.Random(2)
     one, first = joined(group, tmp_path / "one.okspca", choose)

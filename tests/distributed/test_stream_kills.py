@@ -24,7 +24,7 @@ def assert_clean(tally: Tally) -> None:
 def test_a_consumer_of_redis_is_killed(tmp_path: Path) -> None:
     if find_spec("redis") is None or not redis_server.is_installed():
         pytest.skip("needs okspca[redis] and redis-server")
-    tally = redis(6000, 2, 0, tmp_path)
+    tally = redis(6000, 1, 0, tmp_path)
     assert_clean(tally)
     assert tally.kills_after_saving == 1
     assert tally.set_aside == 3
@@ -32,7 +32,7 @@ def test_a_consumer_of_redis_is_killed(tmp_path: Path) -> None:
 
 def test_a_member_of_a_kafka_group_is_killed(tmp_path: Path) -> None:
     pytest.importorskip("confluent_kafka", reason="needs okspca[kafka]")
-    tally = kafka(4000, 2, 1, tmp_path)
+    tally = kafka(4000, 1, 0, tmp_path)
     assert_clean(tally)
     assert tally.kills_after_saving == 1
 
@@ -41,7 +41,7 @@ def test_a_driver_of_spark_is_killed(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="needs okspca[spark]")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")
-    tally = spark(4000, 4, 2, 0, tmp_path)
+    tally = spark(3000, 3, 1, 0, tmp_path)
     assert_clean(tally)
     assert tally.kills_after_saving == tally.blocks_that_came_again == 1
 

@@ -82,7 +82,7 @@ def chase(tally: Tally, words: Words, path: Path, kills: int, random: Random) ->
     """Start, kill and start again; the last process is let through to its end."""
     places = sorted(random.randrange(tally.rows) for _ in range(kills))
     for number, place in enumerate(places):
-        by_clock = number % 2 == 0
+        by_clock = (kills - number) % 2 == 0  # the last kill comes after a block was saved
         with started(words(path, 0 if by_clock else max(1, place))) as process:
             _watch(tally, process, place if by_clock else tally.rows, random)
             code = process.wait()
