@@ -40,7 +40,7 @@ test: lint ## lint, then run all tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n 2
 
 # A file's tests stay in one process: each starts one cluster of an engine.
-test-distributed: $(ENGINES_READY) ## install Dask, Spark, river and UMAP; run their tests
+test-distributed: $(ENGINES_READY) ## install Dask, Spark, river, Kafka, Redis and UMAP; run their tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile \
 		tests/distributed tests/lab/studies/distributed src/okspca/distributed tests/test_docs.py
 
@@ -85,7 +85,7 @@ $(DEV_READY): $(VENV_READY) $(PINS)
 	@touch $(DEMO_READY) $@
 
 $(ENGINES_READY): $(DEV_READY)
-	$(PIP_INSTALL) -e '.[dev,dask,spark,river,neighbours]' -e lab
+	$(PIP_INSTALL) -e '.[dev,dask,spark,river,kafka,redis,neighbours]' -e lab
 	@touch $@
 
 $(BUILD_READY): $(VENV_READY) $(PINS)

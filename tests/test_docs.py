@@ -32,7 +32,16 @@ ELSEWHERE = (
     "taskset ",
 )
 NEEDS_DATA = {"tutorial.rst"}
-NEEDS_ENGINES = {"engines.rst": ("dask.dataframe", "distributed", "pyspark", "river")}
+NEEDS_ENGINES = {
+    "engines.rst": (
+        "dask.dataframe",
+        "distributed",
+        "pyspark",
+        "confluent_kafka",
+        "redis",
+        "river",
+    )
+}
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -60,9 +69,9 @@ def test_code_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         except DataFileError:
             pytest.skip("the real data are not there")
     for engine in NEEDS_ENGINES.get(page, ()):
-        pytest.importorskip(engine, reason="needs okspca[dask,spark,river]")
-    if page in NEEDS_ENGINES and shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
+        pytest.importorskip(engine, reason="needs okspca[dask,spark,kafka,redis,river]")
+    if page in NEEDS_ENGINES and None in (shutil.which("java"), shutil.which("redis-server")):
+        pytest.skip("Spark needs Java, and the example of Redis a server")
     # Room for the first rows only: their features are learned once, not five times.
     monkeypatch.setattr("okspca.estimators.map_search.MOST_BYTES", 1 << 15)
     monkeypatch.chdir(tmp_path)

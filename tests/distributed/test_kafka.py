@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from okspca import OKSPCA, DataError, StateError
-from okspca.distributed import kafka
+from okspca.distributed import Survey, following, identity
 from okspca.distributed.kafka import LogLearner
 from okspca.state.container import Content
 from okspca.state.fields import Sink, Source
@@ -54,7 +54,9 @@ class Broker:
         self.waiting: list[Entry] = []
 
     def assign(self, places: list[Any]) -> None:
-        parts = [self.log[topic, partition][offset:] for topic, partition, offset in places]
+        parts = [
+            self.log[topic, partition][max(offset, 0) :] for topic, partition, offset in places
+        ]
         self.waiting = [entry for pair in zip(*parts, strict=False) for entry in pair]
         longest = max(parts, key=len)
         self.waiting += longest[min(len(part) for part in parts) :]
@@ -91,7 +93,7 @@ def test_every_message_is_learned_once_across_crashes(
             def fail(*_: Any) -> None:
                 raise OSError("the power went")
 
-            broken.setattr(kafka, "save_model", fail)
+            broken.setattr(following, "save_model", fail)
             if follower.record.rows_read < 100:
                 with pytest.raises(OSError, match="power"):
                     follower.learn_available(broker)
@@ -194,9 +196,9 @@ def test_an_interruption_within_a_block_counts_what_was_learned(
     follower.learn_available(broker)
     learn = OKSPCA.partial_fit
 
-    def interrupted(*rows: Any) -> None:
+    def interrupted(*rows: Any, **weights: Any) -> None:
         if learns_first:
-            learn(*rows)
+            learn(*rows, **weights)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
@@ -220,7 +222,7 @@ def test_what_could_not_be_saved_is_saved_by_the_next_call(
         raise OSError("the disk is full")
 
     with monkeypatch.context() as broken:
-        broken.setattr(kafka, "save_model", fail)
+        broken.setattr(following, "save_model", fail)
         with pytest.raises(OSError, match="full"):
             follower.learn_available(broker)
     assert follower.learn_available(broker) == 0
@@ -248,6 +250,23 @@ def test_labels_of_two_kinds_are_refused_at_the_same_message(
     assert follower.model.n_samples_seen_ == follower.offsets["sales", 0] == 2
 
 
+def test_a_learner_begins_from_a_copy_of_the_model(tmp_path: Path) -> None:
+    """Settings, or a state of zero rows, serve many learners."""
+    X = np.random.RandomState(1).normal(size=(64, 2))
+    frozen = model(standardize="frozen")
+    start = identity(frozen, Survey(frozen).add(X, X[:, 0]))
+    broker = Broker(5)
+    for name in ("one.okspca", "other.okspca"):
+        follower = LogLearner(tmp_path / name, start, PLACES, columns=["a", "b"], target="y")
+        follower.attach(broker, place)
+        follower.learn_available(broker)
+        assert follower.model.n_samples_seen_ == 10
+    assert start.n_samples_seen_ == 0
+    C = OKSPCA.from_bytes(start.to_bytes()).partial_fit(broker.X, broker.y).moment_.matrix()
+    found = learner(tmp_path / "other.okspca").model.moment_.matrix()
+    assert np.linalg.norm(found - C) <= 1e-12 * np.linalg.norm(C)
+
+
 def test_another_log_is_refused_and_a_new_partition_begins_at_its_start(tmp_path: Path) -> None:
     broker, path = Broker(10), tmp_path / "m.okspca"
     follower = learner(path)
@@ -255,7 +274,7 @@ def test_another_log_is_refused_and_a_new_partition_begins_at_its_start(tmp_path
     follower.learn_available(broker)
     with pytest.raises(DataError, match="other topics, columns or another target"):
         learner(path, target="b")
-    with pytest.raises(ValueError, match="task='auto' cannot be told from JSON"):
+    with pytest.raises(ValueError, match="task='auto' cannot be told from a first block"):
         LogLearner(path, model(task="auto"), PLACES, columns=["a", "b"], target="y")
     wider = LogLearner(path, model(), [*PLACES, ("sales", 2)], columns=["a", "b"], target="y")
     assert wider.offsets[("sales", 2)] == 0

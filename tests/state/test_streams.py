@@ -70,3 +70,62 @@ def test_every_flag_about_reading_can_be_remembered() -> None:
     assert typed(said) == tuple(words)
     assert {flag for flag, found in said.items() if len(found) > 1} == set(OFTEN)
     assert {said[flag][0] for flag in SWITCHES} == set(SWITCHES.values())
+
+
+def spoiled(name: str, value: Any) -> bytes:
+    """A model whose record of a log has this in a field."""
+    model = OKSPCA(1, n_random_features=4, random_state=0).fit([[1.0], [2.0]], [0.0, 1.0])
+    whole = model_bytes(model, LOG)
+    header = header_of(whole)
+    header["state"]["stream"][name] = value
+    return assembled(header, load(whole))
+
+
+LOG = RECORD._replace(
+    offsets=(("t", 0, 9), ("t", 1, 5)),
+    spans=(("t", 0, 0, 3), ("t", 0, 5, 9), ("t", 1, 4, 5)),
+    entries=(("sales", "1700000000000-5", 7),),
+)
+
+
+def test_spans_and_entries_are_read_back() -> None:
+    assert model_from(OKSPCA, spoiled("target", "y"))[1] == LOG
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [],
+        "t",
+        [["t", 0, 3]],
+        [["t", 0, 3, 3]],
+        [["t", 0, -1, 3]],
+        [["t", 0, 5, 10]],
+        [["t", 2, 0, 1]],
+        [["t", 0, 5, 9], ["t", 0, 0, 3]],
+        [["t", 0, 0, 5], ["t", 0, 5, 9]],
+        [["t", 0, 0, 6], ["t", 0, 5, 9]],
+    ],
+    ids=str,
+)
+def test_spans_that_are_impossible_are_refused(spans: Any) -> None:
+    with pytest.raises(StateError, match="stream/spans is"):
+        model_from(OKSPCA, spoiled("spans", spans))
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        "sales",
+        [["sales", "7-0"]],
+        [["sales", "7", 1]],
+        [["sales", "7-0", 0]],
+        [["sales", 7, 1]],
+        [["sales", "7-0", 1], ["sales", "8-0", 2]],
+    ],
+    ids=str,
+)
+def test_entries_that_are_impossible_are_refused(entries: Any) -> None:
+    with pytest.raises(StateError, match="stream/entries is"):
+        model_from(OKSPCA, spoiled("entries", entries))

@@ -5,6 +5,8 @@ or new, have one form.
 """
 
 import math
+import re
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -77,11 +79,17 @@ class StreamRecord(NamedTuple):
     evaluation : Evaluation, optional
         Running scores of predictions made before a row was learned, if asked for.
     offsets : tuple of (topic, partition, offset)
-        For a log such as Kafka: the next message of each partition that was not learned.
+        For a log such as Kafka: the next message of each partition that was not learned.  For
+        Spark: the query, 0, and its next batch.
     others : tuple of int
         For each column, how many of its texts were no category; empty where there were none.
     flags : tuple of str
         What was said about reading the files, as it is typed; see :mod:`okspca.state.said`.
+    spans : tuple of (topic, partition, begin, end)
+        For a log whose partitions moved between models: the messages that this one holds; empty
+        where those are all before the offsets.
+    entries : tuple of (stream, identifier, count)
+        For Redis: the last entry of each stream that was learned, and how many were before it.
 
     Examples
     --------
@@ -102,6 +110,8 @@ class StreamRecord(NamedTuple):
     offsets: tuple[tuple[str, int, int], ...] = ()
     others: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
+    spans: tuple[tuple[str, int, int, int], ...] = ()
+    entries: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def has_dates(self) -> bool:
@@ -132,6 +142,10 @@ def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
         inner.array("history", np.where(np.isnan(history), UNKNOWN, history))
     if stream.offsets:
         inner.put("offsets", [list(offset) for offset in stream.offsets])
+    if stream.spans:
+        inner.put("spans", [list(span) for span in stream.spans])
+    if stream.entries:
+        inner.put("entries", [list(entry) for entry in stream.entries])
     if stream.others:
         inner.put("others", list(stream.others))
     if stream.flags:
@@ -167,6 +181,10 @@ def read_stream(source: Source) -> StreamRecord | None:
         record = record._replace(history=tuple(Standing(*row) for row in history.tolist()))
     if "offsets" in later:
         record = record._replace(offsets=_read_offsets(inner))
+    if "spans" in later:
+        record = record._replace(spans=_read_spans(inner, record.offsets))
+    if "entries" in later:
+        record = record._replace(entries=_read_entries(inner))
     if "others" in later:
         record = record._replace(others=_read_others(inner, len(record.encodings)))
     if "flags" in later:
@@ -208,6 +226,41 @@ def _read_offsets(source: Source) -> tuple[tuple[str, int, int], ...]:
     found = tuple((str(topic), int(part), int(offset)) for topic, part, offset in value)
     if not found or len({place[:2] for place in found}) != len(found):
         source.refuse("offsets", "not one per partition")
+    return found
+
+
+def _read_spans(
+    source: Source, offsets: tuple[tuple[str, int, int], ...]
+) -> tuple[tuple[str, int, int, int], ...]:
+    """Read which messages were learned: in order, apart, and none past the offsets."""
+    value = source.raw("spans")
+    for entry in value if isinstance(value, list) else [value]:
+        match entry:
+            case [str(), int(partition), int(begin), int(end)] if min(partition, begin) >= 0:
+                if begin < end:
+                    continue
+        source.refuse("spans", entry)
+    found = tuple((str(topic), int(p), int(begin), int(end)) for topic, p, begin, end in value)
+    ends = {(topic, partition): offset for topic, partition, offset in offsets}
+    if not found or any(end > ends.get((topic, p), 0) for topic, p, _, end in found):
+        source.refuse("spans", "they go past the offsets")
+    if any(b <= a or (a[:2] == b[:2] and b[2] <= a[3]) for a, b in pairwise(found)):
+        source.refuse("spans", "not in order and apart")
+    return found
+
+
+def _read_entries(source: Source) -> tuple[tuple[str, str, int], ...]:
+    """Read how far streams of Redis were learned."""
+    value = source.raw("entries")
+    for entry in value if isinstance(value, list) else [value]:
+        match entry:
+            case [str(), str(identifier), int(count)] if count > 0:
+                if re.fullmatch(r"[0-9]{1,20}-[0-9]{1,20}", identifier):
+                    continue
+        source.refuse("entries", entry)
+    found = tuple((str(stream), str(identifier), int(n)) for stream, identifier, n in value)
+    if not found or len({stream for stream, _, _ in found}) != len(found):
+        source.refuse("entries", "not one per stream")
     return found
 
 

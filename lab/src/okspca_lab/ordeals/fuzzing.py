@@ -89,6 +89,8 @@ def seeds() -> list[bytes]:
             other=Other(Side.start(6), models[0].to_bytes()),
         ),
         offsets=(("rows", 0, 40), ("rows", 1, 30)),
+        spans=(("rows", 0, 0, 20), ("rows", 0, 25, 40), ("rows", 1, 10, 30)),
+        entries=(("sales", "1700000000000-5", 40), ("returns", "7-0", 1)),
         flags=("--delimiter", ";", "--no-header", "--na", "lost"),
     )
     return [*map(model_bytes, models), *(model_bytes(models[0], each) for each in (record, full))]
