@@ -30,6 +30,9 @@ class StandIn(ThreadingHTTPServer):
         self.status: dict[str, Any] = {"name": "plant", "columns": None, "target": "y"}
         self.retry_after = "0"
         self.closes = False
+        #: How many bytes more than there are an answer claims to have, if it has a length at all.
+        self.claims: int | None = None
+        self.chunked = False
         self.lock = threading.Lock()
         self.ended = threading.Event()
 
@@ -126,7 +129,12 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Location", "http://elsewhere.invalid/")
         if status == 429:
             self.send_header("retry-after", self.server.retry_after)
-        self.send_header("Content-Length", str(len(content) + cut))
+        if self.server.chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+            content = b"%x\r\n%s\r\n0\r\n\r\n" % (len(content), content)
+        else:
+            more = cut or self.server.claims or 0
+            self.send_header("Content-Length", str(len(content) + more))
         self.end_headers()
         self.wfile.write(content)
         self.close_connection = self.close_connection or self.server.closes

@@ -1,5 +1,6 @@
 """`okspca merge`: one model of those that were fitted to parts of the data."""
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,13 +9,23 @@ import typer
 
 from okspca.cli.options import REMEDY, Debug, Force, Quiet
 from okspca.cli.stopping import WRONG_COMMAND, one_sentence, say, stop
+from okspca.errors import StateError
 from okspca.outputs import STANDARD, is_null
 from okspca.state.said import common
 
+VARIABLE = "OKSPCA_TOKEN"
+
 
 def merge(
-    models: Annotated[list[Path], typer.Argument(help="Two or more saved models.")],
+    models: Annotated[
+        list[str],
+        typer.Argument(help="Two or more saved models, or addresses of models of a service."),
+    ],
     out: Annotated[Path, typer.Option(help="Where to write the merged model.")],
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with a service's token of the role admin; or set OKSPCA_TOKEN."),
+    ] = None,
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Merge even what looks like the same rows twice.")
     ] = False,
@@ -33,20 +44,24 @@ def merge(
 
     A model is not merged with itself, a copy of it, or a model that contains it already, unless
     --distinct says that their rows differ.
+
+    A model of `okspca serve` has an address such as https://host:8787/models/plant.
     """
     if len(models) < 2:
         stop("Give at least two models to merge.", WRONG_COMMAND)
     if str(out) == STANDARD:
         stop("A model cannot be written to standard output; name a file.", WRONG_COMMAND)
     saving = import_module("okspca.estimators.saving")
-    kind = import_module("okspca.estimators").OKSPCA
+    download = import_module("okspca.client.download")
     with one_sentence(debug):
         files = import_module("okspca.state.files")
         kept = files.MODEL._replace(remedy=REMEDY)
-        files.check_place(out, models, kept, overwrite=force)
-        merged, record = saving.load_model(kind, models[0])
+        inputs = [model for model in models if not download.is_address(model)]
+        files.check_place(out, inputs, kept, overwrite=force)
+        token = _token(token_file)
+        merged, record = _opened(models[0], token)
         for path in models[1:]:
-            other, theirs = saving.load_model(kind, path)
+            other, theirs = _opened(path, token)
             if (record is None) != (theirs is None) or _names(record) != _names(theirs):
                 stop(f"{path} was fitted to other columns than {models[0]}.")
             merged.merge(other, distinct=distinct)
@@ -55,6 +70,34 @@ def merge(
         if not quiet:
             place = "" if is_null(out) else f" in {out}"
             say(f"{len(models)} models of {merged.n_samples_seen_:,} rows are merged{place}")
+
+
+def _token(file: Path | None) -> str | None:
+    """The token that was given; an empty one counts as none."""
+    given = os.environ.get(VARIABLE, "") if file is None else file.read_text(encoding="utf-8")
+    if file is not None and not given.strip():
+        message = f"{file} holds no token; write it into the first line."
+        raise ValueError(message)
+    return given.strip() or None
+
+
+def _opened(name: str, token: str | None) -> tuple[Any, Any]:
+    """A model of whatever kind and the record of its stream, from a file or a service."""
+    download = import_module("okspca.client.download")
+    if download.is_address(name):
+        fetched: tuple[Any, Any] = import_module("okspca.client.fetching").fetch_model(name, token)
+        return fetched
+    try:
+        read: tuple[Any, Any] = download.model_of(
+            import_module("okspca.state.files").read(Path(name))
+        )
+    except OSError as failure:
+        message = f"{name} cannot be read: {failure.strerror}."
+        raise StateError(message) from failure
+    except StateError as failure:
+        message = f"{name} cannot be loaded: {failure}"
+        raise StateError(message) from failure
+    return read
 
 
 def _names(record: object) -> object:

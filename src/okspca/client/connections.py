@@ -189,18 +189,23 @@ class Connections:
     def _body(self, response: HTTPResponse, most: int, look: Look | None) -> bytes:
         """Read an answer piece by piece, however long it claims to be."""
         length, pieces, n = response.length, [], 0
-        while piece := response.read(PIECE) if n <= most >= (length or 0) else b"":
+        self._check_size(response, length or 0, most)
+        while piece := response.read(PIECE):
             if not n and look is not None and response.status == 200:
                 look(piece, most if length is None else length)
             pieces.append(piece)
             n += len(piece)
-        if max(n, length or 0) > most:
-            sentence = f"The answer of {self.url} is too large: more than {most} bytes."
-            raise ServiceError(response.status, sentence)
+            self._check_size(response, n, most)
         if length is not None and n < length:
             message = f"the answer ended after {n} of {length} bytes"
             raise ConnectionError(message)
         return b"".join(pieces)
+
+    def _check_size(self, response: HTTPResponse, n: int, most: int) -> None:
+        """Refuse an answer that is longer than may be."""
+        if n > most:
+            sentence = f"The answer of {self.url} is too large: more than {most} bytes."
+            raise ServiceError(response.status, sentence)
 
     def _connection(self) -> HTTPConnection:
         """The connection of this thread; one that the service has closed meanwhile is dropped."""
