@@ -7,6 +7,7 @@ PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check -qq install -c c
 PINS := pyproject.toml lab/pyproject.toml constraints.txt
 VENV_READY := $(VENV)/.stamp-venv
 DEMO_READY := $(VENV)/.stamp-demo
+LIVE_READY := $(VENV)/.stamp-live
 DEV_READY := $(VENV)/.stamp-dev
 ENGINES_READY := $(VENV)/.stamp-engines
 BUILD_READY := $(VENV)/.stamp-build
@@ -16,7 +17,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo bench check test test-distributed lint format docs wheels clean
+.PHONY: help demo live bench check test test-distributed lint format docs wheels clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +25,9 @@ help: ## list the targets
 
 demo: $(DEMO_READY) ## stream a small data set, certify its embedding, draw a picture
 	$(BIN)/okspca demo
+
+live: $(LIVE_READY) ## start the service with a built-in stream and print its address
+	$(BIN)/okspca demo --live
 
 bench: $(DEV_READY) ## measure speed against others; rows, tables and pictures go to results/bench
 	$(BIN)/okspca bench --cases default --out results/bench
@@ -79,10 +83,14 @@ $(DEMO_READY): $(VENV_READY) $(PINS)
 	$(PIP_INSTALL) -e '.[plot]'
 	@touch $@
 
-# The dev extra contains the plot extra, so the demo is ready as well.
+$(LIVE_READY): $(VENV_READY) $(PINS)
+	$(PIP_INSTALL) -e '.[serve]'
+	@touch $@
+
+# The dev extra contains the extras plot and serve, so both demos are ready as well.
 $(DEV_READY): $(VENV_READY) $(PINS)
 	$(PIP_INSTALL) -e '.[dev]' -e lab
-	@touch $(DEMO_READY) $@
+	@touch $(DEMO_READY) $(LIVE_READY) $@
 
 $(ENGINES_READY): $(DEV_READY)
 	$(PIP_INSTALL) -e '.[dev,dask,spark,river,kafka,redis,neighbours]' -e lab

@@ -26,6 +26,7 @@ from okspca.cli.merge import merge
 from okspca.cli.monitor import monitor
 from okspca.cli.plot import plot
 from okspca.cli.report import report
+from okspca.cli.serve import serve, service
 from okspca.cli.stopping import leave_at_once, stop
 from okspca.cli.transform import transform
 from okspca.cli.wrapping import WIDTH
@@ -54,6 +55,7 @@ app.command()(monitor)
 app.command()(compare)
 app.command()(choose)
 app.command()(advise)
+app.command()(serve)
 
 
 def _show_version(wanted: bool) -> None:
@@ -78,8 +80,10 @@ def main(
     atexit.register(gc.freeze)
 
 
-def _check_out(out: Path) -> Path:
+def _check_out(context: typer.Context, out: Path) -> Path:
     """Refuse a file that cannot be written before any work is done for it."""
+    if context.params.get("live"):
+        return out
     if out.suffix != ".png":
         message = f"{out} is not the name of a PNG file; let it end in .png."
         raise typer.BadParameter(message)
@@ -108,8 +112,17 @@ def demo(
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="Seed of the stream and of the features.")
     ] = 0,
+    live: Annotated[
+        bool, typer.Option("--live", is_eager=True, help="Serve the stream, with a page to watch.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Port of --live; 0 takes a free one.")
+    ] = 8787,
 ) -> None:
     """Stream a built-in data set and certify its embedding."""
+    if live:
+        service("demo_live").run(port, seed)
+        return
     before = signal.signal(signal.SIGINT, leave_at_once)
     try:
         _demo(rows, out, seed)

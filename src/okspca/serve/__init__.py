@@ -1,0 +1,1 @@
+"""The service: models that learn from requests and answer them, over HTTP."""
