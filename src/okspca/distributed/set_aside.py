@@ -62,9 +62,12 @@ class SetAside:
     def save(self) -> None:
         """Write the file, if there is something new."""
         if self._changed:
-            text = "".join(json.dumps(line) + "\n" for line in self._lines.values())
-            outputs.write(self.path, text, outputs.TEXT)
+            outputs.write(self.path, self.text(), outputs.TEXT)
             self._changed = False
+
+    def text(self) -> str:
+        """The content of the file, with what is not written yet."""
+        return "".join(json.dumps(line) + "\n" for line in list(self._lines.values()))
 
 
 def _read(path: Path, is_counted: Callable[[Line], bool]) -> list[tuple[Line, bool]]:

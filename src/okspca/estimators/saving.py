@@ -5,6 +5,7 @@ The header begins with the version of the package that wrote it, for people; the
 """
 
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from okspca.state.files import read, write
 from okspca.state.streams import StreamRecord, read_stream, write_stream
 
 OUTPUTS = ("default", "pandas", "polars")
+#: Estimators that a file may hold, for those who take any of them.
+ESTIMATORS = ("OKSPCA", "OKSPCARegressor", "OKSPCAClassifier")
 
 
 def save_model(
@@ -84,6 +87,12 @@ def model_from(kind: type[Any], data: bytes) -> tuple[Any, StreamRecord | None]:
         raise StateError(message) from failure
     source.close_all()
     return model, stream
+
+
+def any_model_from(data: bytes) -> tuple[Any, StreamRecord | None]:
+    """Make the model that a file holds, whichever of our estimators it is."""
+    name = Source(unpack(data)).text("estimator", ESTIMATORS)
+    return model_from(getattr(import_module("okspca.estimators"), name), data)
 
 
 def _bytes(model: Any, learned: Record | None, stream: StreamRecord | None) -> bytes:

@@ -13,6 +13,7 @@ import numpy as np
 
 from okspca.state.evaluations import Evaluation, read_evaluation, write_evaluation
 from okspca.state.fields import Sink, Source
+from okspca.state.ledger import Ledger, read_ledger, write_ledger
 from okspca.state.said import parsed, typed
 
 MISSING = ("raise", "skip", "impute")
@@ -90,6 +91,8 @@ class StreamRecord(NamedTuple):
         where those are all before the offsets.
     entries : tuple of (stream, identifier, count)
         For Redis: the last entry of each stream that was learned, and how many were before it.
+    ledger : Ledger, optional
+        For a service: how far its sources have come, and rows that wait for their target.
 
     Examples
     --------
@@ -112,6 +115,7 @@ class StreamRecord(NamedTuple):
     flags: tuple[str, ...] = ()
     spans: tuple[tuple[str, int, int, int], ...] = ()
     entries: tuple[tuple[str, str, int], ...] = ()
+    ledger: Ledger | None = None
 
     @property
     def has_dates(self) -> bool:
@@ -152,6 +156,8 @@ def write_stream(sink: Sink, stream: StreamRecord | None) -> None:
         inner.put("flags", list(stream.flags))
     if stream.evaluation is not None:
         write_evaluation(inner.inside("evaluation"), stream.evaluation)
+    if stream.ledger is not None:
+        write_ledger(inner.inside("ledger"), stream.ledger)
 
 
 def read_stream(source: Source) -> StreamRecord | None:
@@ -191,6 +197,8 @@ def read_stream(source: Source) -> StreamRecord | None:
         record = record._replace(flags=_read_flags(inner))
     if "evaluation" in later:
         record = record._replace(evaluation=read_evaluation(inner.inside("evaluation")))
+    if "ledger" in later:
+        record = record._replace(ledger=read_ledger(inner.inside("ledger")))
     inner.close()
     return record
 

@@ -1,0 +1,148 @@
+"""Models that a service makes: from settings, or from a file that was saved elsewhere."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from okspca.errors import StateError
+from okspca.estimators.parameters import check_parameters
+from okspca.estimators.saving import any_model_from, save_model
+from okspca.outputs import flush_folder
+from okspca.serve.learner import MODEL_FILE
+from okspca.serve.refusals import malformed, unlearnable
+from okspca.serve.rows import CLASSIFICATION, printed
+from okspca.state.ledger import Ledger
+from okspca.state.streams import NUMBER, StreamRecord
+
+#: What people call estimators here.
+KINDS = {"classifier": "OKSPCAClassifier", "regressor": "OKSPCARegressor", "reducer": "OKSPCA"}
+#: What suits a model that is asked while it learns.
+DEFAULTS: dict[str, Any] = {"align": True, "random_state": 0}
+OF_HEADS: dict[str, Any] = {"prequential": True}
+OF_REDUCERS: dict[str, Any] = {"preset": "predictive"}
+KNOWN = ("kind", "settings", "columns", "target", "monitor")
+
+
+def made(asked: Any) -> tuple[Any, StreamRecord]:
+    """Make a model as somebody asks for it.
+
+    Examples
+    --------
+    >>> model, record = made({"kind": "regressor", "settings": {"n_components": 1}})
+    >>> model.n_components, record.target
+    (1, 'y')
+    """
+    if not isinstance(asked, dict) or asked.get("kind") not in KINDS or set(asked) - set(KNOWN):
+        message = (
+            f"A model is made of {', '.join(KNOWN)}; kind is one of {', '.join(KINDS)}, "
+            "and all others may be left out."
+        )
+        raise malformed(message)
+    columns, target = asked.get("columns") or [], asked.get("target", "y")
+    are_names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+    if not are_names or len(set(columns)) < len(columns) or not isinstance(target, str):
+        message = "columns must be a list of different names, and target a name."
+        raise malformed(message)
+    if target in columns:
+        message = f"The target {printed(target)} is among the columns."
+        raise malformed(message)
+    model = _estimator(asked["kind"], asked.get("settings") or {})
+    ledger = Ledger(n_inputs=len(columns), is_monitored=bool(asked.get("monitor", False)))
+    return model, StreamRecord((), target, tuple(columns), model.missing, ledger=ledger)
+
+
+def _estimator(kind: str, settings: Mapping[str, Any]) -> Any:
+    """Make an estimator with plain settings."""
+    plain = isinstance(settings, dict) and all(
+        value is None or isinstance(value, bool | int | float | str) for value in settings.values()
+    )
+    if not plain:
+        message = "settings must be an object of numbers, words and switches."
+        raise malformed(message)
+    own = OF_REDUCERS if kind == "reducer" else OF_HEADS
+    estimator = getattr(import_module("okspca.estimators"), KINDS[kind])
+    try:
+        model = estimator(**{**DEFAULTS, **own, **settings})
+        check_parameters(model)
+    except (TypeError, ValueError) as failure:
+        message = f"These settings make no model: {failure}"
+        raise unlearnable(message) from failure
+    _check_can_be_served(model)
+    return model
+
+
+def _check_can_be_served(model: Any) -> None:
+    """Refuse models that another process could not make again, or that read text."""
+    if model.task == "auto":
+        message = 'settings need a task: "classification" or "regression".'
+        raise unlearnable(message)
+    if model.random_state is None or not isinstance(model.random_state, int):
+        message = "settings need a random_state, a whole number, so that a replay draws the same."
+        raise unlearnable(message)
+    if model.categories != "raise":
+        message = "A service reads numbers; encode text before it is sent."
+        raise unlearnable(message)
+
+
+def loaded(data: bytes) -> tuple[Any, StreamRecord]:
+    """Take a model from the bytes of a file."""
+    try:
+        model, record = any_model_from(data)
+    except StateError as failure:
+        message = f"This is no model that can be loaded: {failure}"
+        raise malformed(message) from failure
+    learned = model.learned
+    if learned is None or learned.intake.task is None:
+        _check_can_be_served(model)
+        return model, StreamRecord((), "y", (), model.missing, ledger=Ledger())
+    if record is not None and any(each.kind != NUMBER for each in record.encodings):
+        message = "The model reads dates or text; a service reads numbers."
+        raise unlearnable(message)
+    if learned.preparation is not None and learned.preparation.reads_text:
+        message = "The model reads text; a service reads numbers."
+        raise unlearnable(message)
+    if "task" in model.get_params(deep=False):
+        model.set_params(task=learned.intake.task)
+    columns = tuple(map(str, record.columns if record is not None else learned.columns.listed))
+    target = "y" if record is None else record.target
+    return model, StreamRecord((), target, columns, model.missing, ledger=_ledger_of(model))
+
+
+def _ledger_of(model: Any) -> Ledger:
+    """What a model that has learned already tells about its rows."""
+    intake = model.learned.intake
+    ledger = Ledger(n_inputs=model.learned.columns.n)
+    if intake.task == CLASSIFICATION:
+        ledger.label_kind = intake.label_kind or ""
+        ledger.labels = dict.fromkeys(model.classes_.tolist())
+    else:
+        ledger.n_outputs = intake.n_outputs or 0
+    ledger.is_monitored = model.learned.live is not None
+    return ledger
+
+
+def task_of(model: Any) -> str:
+    """What the targets of a model are."""
+    return str(model.task)
+
+
+def begun(folder: Path, model: Any, record: StreamRecord) -> None:
+    """Make the folder of a model; it is there as a whole or not at all."""
+    fresh = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    save_model(model, fresh / MODEL_FILE, record)
+    os.rename(fresh, folder)
+    flush_folder(folder.parent)
+
+
+def removed(folder: Path) -> None:
+    """Remove the folder of a model, as a whole even if the process ends on the way."""
+    gone = folder.with_name(f".{folder.name}.gone")
+    shutil.rmtree(gone, ignore_errors=True)
+    os.rename(folder, gone)
+    flush_folder(folder.parent)
+    shutil.rmtree(gone, ignore_errors=True)

@@ -1,0 +1,213 @@
+"""One thread that decides about requests, writes what it decided to the journal, and says so.
+
+Whatever has come while the disk was busy is one group: decided together, synced once, acknowledged
+together.  Nothing is acknowledged that is not on the disk, and nothing is learned that is not:
+entries go to the learner afterwards.
+
+Rows that wait for their target expire by a clock that only goes forward and begins anew with the
+process.  What it decides is an entry of the journal like any other, so a replay needs no clock.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from okspca.serve.deciding import Change, Draft, Expire, Learn, Limits, Store, apply
+from okspca.serve.entries import Entry, framed
+from okspca.serve.journal import BrokenJournalError, Journal, NoRoomError
+from okspca.serve.refusals import RefusalError, broken, busy, no_room
+from okspca.state.ledger import Ledger
+
+#: A group has no more requests, and no more rows, than this.
+MOST_REQUESTS, MOST_ROWS = 512, 8192
+TICK = 1.0
+Outcome = dict[str, Any] | Exception
+#: Takes tickets with their outcomes, from another thread.
+Settle = Callable[[list[tuple[Any, Outcome]]], None]
+
+
+class Asked(NamedTuple):
+    """A request on its way: what it asks for, and who waits for the outcome."""
+
+    change: Change
+    ticket: Any
+    waits_for_learner: bool = False
+
+
+class Recorder:
+    """The one who decides.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        How things stand after all entries of the journal; it is kept up to date here.
+    columns : tuple of str
+        Names of the inputs, if they are known.
+    task : {"classification", "regression"}
+        What targets are.
+    journal : Journal
+        Where decisions go, ready to append.
+    learn : callable
+        Takes number and entry, and a ticket with its outcome for each who waits for the learner.
+    settle : callable
+        Tells those who wait.
+    limits : Limits
+        How much there may be of what grows.
+    pending_seconds : float
+        How long a row waits for its target.
+    most_waiting : int
+        How many requests may wait to be decided.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        columns: tuple[str, ...],
+        task: str,
+        journal: Journal,
+        learn: Callable[[int, Entry, list[tuple[Any, Outcome]]], None],
+        settle: Settle,
+        *,
+        limits: Limits,
+        pending_seconds: float = 86_400.0,
+        most_waiting: int = 10_000,
+    ) -> None:
+        self.ledger, self.columns, self.task = ledger, columns, task
+        self._journal, self._learn, self._settle = journal, learn, settle
+        self._limits, self._pending_seconds = limits, pending_seconds
+        self._asked: queue.Queue[Asked | None] = queue.Queue(most_waiting)
+        #: When rows began to wait, the oldest first.
+        self._since = dict.fromkeys(ledger.pending, time.monotonic())
+        self._thread = threading.Thread(target=self._run, name="okspca recorder", daemon=True)
+        self._is_ending = False
+        #: Why nothing can be written at the moment; empty where it can.
+        self.trouble = ""
+
+    def start(self) -> None:
+        """Begin to decide."""
+        self._thread.start()
+
+    def ask(self, asked: Asked) -> None:
+        """Ask for a change; the outcome comes to the ticket."""
+        if self._is_ending:
+            message = "The service is ending."
+            raise broken(message)
+        try:
+            self._asked.put_nowait(asked)
+        except queue.Full:
+            message = "Too many requests wait to be written."
+            raise busy(message) from None
+
+    def end(self) -> None:
+        """Decide about what has come, and stop."""
+        self._is_ending = True
+        if self._thread.is_alive():
+            self._asked.put(None)
+            self._thread.join()
+
+    def _run(self) -> None:
+        """Take groups until the end."""
+        goes_on = True
+        while goes_on:
+            group, goes_on = self._group()
+            group += self._expired()
+            if group:
+                self._record(group)
+
+    def _group(self) -> tuple[list[Asked], bool]:
+        """What has come, and whether more may come; wait for the first, but not for long."""
+        group: list[Asked] = []
+        rows = 0
+        try:
+            asked = self._asked.get(timeout=TICK)
+            while asked is not None:
+                group.append(asked)
+                rows += _n_rows(asked.change)
+                if len(group) >= MOST_REQUESTS or rows >= MOST_ROWS:
+                    return group, True
+                asked = self._asked.get_nowait()
+        except queue.Empty:
+            return group, True
+        return group, False
+
+    def _expired(self) -> list[Asked]:
+        """A change of our own, where rows have waited too long."""
+        oldest = time.monotonic() - self._pending_seconds
+        ids = []
+        for name, since in self._since.items():
+            if since > oldest:
+                break
+            ids.append(name)
+        return [Asked(Expire(ids), None)] if ids else []
+
+    def _record(self, group: list[Asked]) -> None:
+        """Decide about a group, write it, and tell."""
+        draft = Draft(self.ledger, self.columns, self.task, self._limits)
+        outcomes = [_decided(draft, asked.change) for asked in group]
+        entry = draft.entry()
+        told: list[tuple[Any, Outcome]] = []
+        later: list[tuple[Any, Outcome]] = []
+        for asked, outcome in zip(group, outcomes, strict=True):
+            waits = asked.waits_for_learner and isinstance(outcome, dict)
+            (later if waits else told).append((asked.ticket, outcome))
+        if entry is None:
+            self._settle(told + later)
+            return
+        number = self.ledger.applied + 1
+        try:
+            self._journal.append(number, framed(number, entry))
+        except Exception as failure:
+            self._fail(told + later, failure)
+            return
+        self.trouble = ""
+        self._take(number, entry, draft.columns)
+        self._settle(told)
+        self._learn(number, entry, later)
+
+    def _take(self, number: int, entry: Entry, columns: tuple[str, ...]) -> None:
+        """Keep up with an entry that is on the disk."""
+        apply(self.ledger, number, entry)
+        self.columns = columns
+        now = time.monotonic()
+        for name in (*entry.labelled, *entry.expired, *entry.evicted):
+            self._since.pop(name, None)
+        self._since |= dict.fromkeys(entry.stored, now)
+
+    def _fail(self, waiting: list[tuple[Any, Outcome]], failure: Exception) -> None:
+        """Tell all whose changes were not written."""
+        refusal = _refusal_of(failure)
+        self.trouble = refusal.sentence
+        is_refused = [(ticket, isinstance(outcome, Exception)) for ticket, outcome in waiting]
+        self._settle(
+            [
+                (ticket, outcome if refused else refusal)
+                for (ticket, refused), (_, outcome) in zip(is_refused, waiting, strict=True)
+            ]
+        )
+
+
+def _decided(draft: Draft, change: Change) -> Outcome:
+    """What becomes of a change; a fault in it harms no other."""
+    try:
+        return draft.decide(change)
+    except Exception as failure:
+        return failure
+
+
+def _refusal_of(failure: Exception) -> RefusalError:
+    """Say why something could not be written."""
+    if isinstance(failure, NoRoomError):
+        return no_room(
+            f"The disk is full ({failure.strerror}); nothing was learned. Send it again."
+        )
+    if isinstance(failure, BrokenJournalError):
+        message = f"The journal cannot be written ({failure.strerror}); start the service again."
+        return broken(message)
+    return broken(f"The journal cannot be written ({type(failure).__name__}).")
+
+
+def _n_rows(change: Change) -> int:
+    """Rows that a change brings."""
+    return len(change.rows.X) if isinstance(change, Learn | Store) else 1
