@@ -1,0 +1,1 @@
+"""A model behind HTTP: it learns what arrives, answers, and shows how it is doing."""
