@@ -56,12 +56,9 @@ class Explaining(Answering):
             slopes, spread = _slopes_without_rows(found), np.ones(found.input_map.n_inputs)
         else:
             slopes, spread = slopes_over(found.input_map, found.columns, S), S.std(axis=0)
-        weighed = slopes.squares * spread**2
-        totals, scale = weighed.sum(axis=1), np.sqrt(slopes.variances)
-        root = np.sqrt(slopes.squares)
         return Explanation(
-            _over(weighed, totals),
-            _over(root, scale),
+            input_shares(slopes, spread),
+            _over(np.sqrt(slopes.squares), np.sqrt(slopes.variances)),
             *self._names(),
             0 if S is None else len(S),
         )
@@ -231,6 +228,12 @@ class Explaining(Answering):
     def _names(self) -> "Names":
         """Names of inputs and components."""
         return Names(tuple(self.input_names_), tuple(map(str, self.get_feature_names_out())))
+
+
+def input_shares(slopes: Slopes, spread: Floats) -> Floats:
+    """Shares of the inputs, by their standard deviations, in what moves each component."""
+    weighed = slopes.squares * spread**2
+    return _over(weighed, weighed.sum(axis=1))
 
 
 def rows_at(X: Any, places: NDArray[np.intp]) -> Any:

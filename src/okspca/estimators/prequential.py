@@ -66,6 +66,22 @@ class PrequentialScore(NamedTuple):
             self.errors + other.errors,
         )
 
+    def since(self, earlier: Self) -> Self:
+        """The rows that were added after an earlier score: what it was merged with.
+
+        Examples
+        --------
+        >>> one = PrequentialScore.empty(1).after(np.ones((3, 1)), np.ones((3, 1)), np.ones(3))
+        >>> two = one.after(np.array([[1.0], [3.0]]), np.array([[0.5], [0.0]]), np.ones(2))
+        >>> two.since(one).r2()
+        0.75
+        """
+        weight = self.weight - earlier.weight
+        mean = (self.weight * self.mean - earlier.weight * earlier.mean) / weight
+        between = earlier.weight * (weight / self.weight) * (mean - earlier.mean) ** 2
+        squares = (self.squares - earlier.squares - between).clip(0.0)
+        return type(self)(weight, mean, squares, self.errors - earlier.errors)
+
     def r2(self) -> float:
         """Share of the variance that was predicted; not a number where nothing varied."""
         varies = self.squares > 0.0
