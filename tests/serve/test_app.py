@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterator
 from http import HTTPStatus
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +254,19 @@ def test_names_lead_nowhere_else(live: Live, name: str) -> None:
 )
 def test_only_files_of_the_page_are_served(live: Live, path: str) -> None:
     assert live.ask("GET", path).status == 404
+
+
+def test_all_files_of_the_page_are_served(live: Live) -> None:
+    folder = Path(str(resources.files("okspca.serve"))) / "dashboard"
+    paths = [path.relative_to(folder) for path in folder.rglob("*.*") if path.is_file()]
+    assert len(paths) > 10
+    for path in paths:
+        if path.suffix == ".html":
+            continue
+        answer = live.ask("GET", f"/static/{path.as_posix()}")
+        assert answer.body == (folder / path).read_bytes()
+        kind = {".js": "text/javascript", ".css": "text/css"}[path.suffix]
+        assert answer.headers["content-type"].startswith(kind)
 
 
 def test_state_goes_out_and_comes_in(live: Live, tmp_path: Path) -> None:

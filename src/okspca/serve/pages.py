@@ -11,7 +11,7 @@ from okspca.serve.refusals import RefusalError, malformed, unknown
 from okspca.serve.security import COOKIE, SESSION_SECONDS
 from okspca.serve.web import Call, answered
 
-FOLDER = "okspca.serve.dashboard"
+FOLDER = "dashboard"
 #: What files of the page are, by their ending.
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -112,12 +112,13 @@ def _caller(call: Call) -> Caller:
 def _file(name: str) -> Response:
     """A file of the page; names lead nowhere else."""
     parts = name.split("/")
-    place = resources.files(FOLDER)
+    found = resources.files("okspca.serve") / FOLDER
     kind = KINDS.get(f".{parts[-1].rpartition('.')[2]}")
     if kind is None or any(not part or part.startswith((".", "_")) for part in parts):
         message = "There is no such file."
         raise unknown(message)
-    found = place.joinpath(*parts)
+    for part in parts:
+        found = found / part
     if not found.is_file():
         message = "There is no such file."
         raise unknown(message)
