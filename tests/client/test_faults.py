@@ -105,6 +105,7 @@ def test_two_producers_have_numbers_of_their_own(server: StandIn, client: Make) 
 
 def test_threads_of_one_source_wait_for_one_another(server: StandIn, client: Make) -> None:
     model = client(source="line-3").model("plant")
+    server.takes = 0.005  # so that they would meet
     given = [float(y) for y in range(40)]
     threads = [
         threading.Thread(target=lambda own: [model.learn_one([1.0], y) for y in own], args=(part,))
