@@ -30,6 +30,7 @@ class StandIn(ThreadingHTTPServer):
         self.status: dict[str, Any] = {"name": "plant", "columns": None, "target": "y"}
         self.retry_after = "0"
         self.closes = False
+        self.takes = 0.0
         #: How many bytes more than there are an answer claims to have, if it has a length at all.
         self.claims: int | None = None
         self.chunked = False
@@ -90,6 +91,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         seen = {"path": parts.path, "query": query, "body": body, "headers": dict(self.headers)}
         self.server.seen.append({"method": self.command, **seen, "peer": self.client_address})
+        self.server.ended.wait(self.server.takes)
         teaches = parts.path.endswith(("/learn", "/label"))
         faults = self.server.faults
         fault = faults.popleft() if faults and (teaches or faults[0] == "drop") else ""
@@ -136,8 +138,8 @@ class Handler(BaseHTTPRequestHandler):
             more = cut or self.server.claims or 0
             self.send_header("Content-Length", str(len(content) + more))
         self.end_headers()
-        self.wfile.write(content)
         self.close_connection = self.close_connection or self.server.closes
+        self.wfile.write(content)
 
     def fail(self, fault: str) -> None:
         if fault == "503":

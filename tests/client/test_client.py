@@ -294,8 +294,10 @@ def test_events_go_on_where_they_broke_off(server: StandIn, client: Make) -> Non
     with pytest.raises(ServiceError, match="There is no model"):
         next(client().model("plant").events())
     server.answers[path] = (503, "", b'{"error": "Ending."}')
+    server.seen.clear()
     with pytest.raises(ServiceError, match="Ending"):
-        next(client().model("plant").events())
+        next(client(retries=2).model("plant").events())
+    assert len(server.seen) == 3
 
 
 def test_the_client_needs_only_the_standard_library() -> None:
