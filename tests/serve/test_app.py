@@ -89,9 +89,11 @@ def test_all_forms_of_rows_are_read_alike(live: Live) -> None:
 
 def test_a_prediction_waits_for_its_label(live: Live) -> None:
     before = live.ask("GET", "/models/plant").json
-    asked = {"rows": [{"x": [0.1, 0.2], "id": "n1"}, {"x": [0.3, 0.4], "id": "n2"}]}
+    asked: Any = {"rows": [{"x": [0.1, 0.2], "id": "n1"}, {"x": [0.3, 0.4], "id": "n2"}]}
     assert len(live.ask("POST", "/models/plant/predict", asked).json["predictions"]) == 2
     assert live.ask("GET", "/models/plant").json["pending"] == before["pending"] + 2
+    assert live.ask("POST", "/models/plant/predict", asked).status == 200
+    asked["rows"][0]["x"] = [7.0, 7.0]
     again = live.ask("POST", "/models/plant/predict", asked)
     assert (again.status, "waits already" in again.json["error"]) == (409, True)
     label = {"labels": [{"id": "n1", "y": 0.1}, {"id": "n2", "y": 0.3}]}

@@ -165,9 +165,13 @@ def test_a_row_can_be_labelled_in_the_group_that_stores_it() -> None:
 
 def test_an_id_waits_once() -> None:
     book = Book()
-    first, second = book.decide(Store(waiting("x")), Store(waiting("x")))
-    assert first == {"stored": 1}
-    assert isinstance(second, RefusalError)
+    first, again, other = book.decide(
+        Store(waiting("x")), Store(waiting("x")), Store(waiting("w", "x"))
+    )
+    assert first == again == {"stored": 1}
+    assert isinstance(other, RefusalError)
+    # The same row again is no fault; another row is.
+    assert book.decide(Store(waiting("x")))[0] == {"stored": 1}
     assert isinstance(book.decide(Store(waiting("w", "x")))[0], RefusalError)
     assert list(book.ledger.pending) == ["x"]
 

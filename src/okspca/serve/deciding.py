@@ -280,15 +280,24 @@ class Draft:
         if len(set(rows.ids)) < len(rows.ids) or len(rows.ids) > most:
             message = "Ids of rows must all differ, and there must be room for them."
             raise unlearnable(message)
-        for name in rows.ids:
-            if self._waits(name):
-                message = f"A row with the id {printed(name)} waits already."
-                raise conflict(message)
+        new = {
+            name: x for name, x in zip(rows.ids, rows.X, strict=True) if self._is_new(name, x)
+        }
         if len(rows.X):
             self._take_shape(rows)
-        self._stored |= dict(zip(rows.ids, rows.X, strict=True))
+        self._stored |= new
         self._evict(most)
         return {"stored": len(rows.ids)}
+
+    def _is_new(self, name: str, x: Floats) -> bool:
+        """Whether a row does not wait yet; one that was sent again does."""
+        if not self._waits(name):
+            return True
+        known = self._stored[name] if name in self._stored else self._ledger.pending[name]
+        if not np.array_equal(known, x, equal_nan=True):
+            message = f"Another row with the id {printed(name)} waits already."
+            raise conflict(message)
+        return False
 
     def _waits(self, name: str) -> bool:
         """Whether a row waits for its target."""

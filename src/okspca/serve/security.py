@@ -123,10 +123,10 @@ class Places:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._hosts = set(settings.allowed_hosts)
-        self._is_open = not is_loopback(settings.host) and not self._hosts
-        if is_loopback(settings.host):
-            self._hosts |= set(LOOPBACK_NAMES)
+        names = set(settings.allowed_hosts)
+        self._is_open = not is_loopback(settings.host) and not names
+        # Who calls the loopback by its own names is on this machine.
+        self._hosts = names | set(LOOPBACK_NAMES)
 
     def is_ours(self, host: str | None) -> bool:
         """Whether the Host of a request is one of our names."""
