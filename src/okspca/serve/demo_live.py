@@ -34,7 +34,7 @@ MODEL = {
     "n_components": 2,
     "n_random_features": 128,
     "pilot_rows": 2048,
-    "forgetting": 0.9998,
+    "forgetting": 0.999,
     "stability": 8,
 }
 LOGGER = logging.getLogger("okspca.serve.demo")
@@ -87,14 +87,14 @@ def rows(random: RandomState, n: int, *, is_fouled: bool) -> tuple[Floats, Float
     feed = 50.0 + 5.0 * demand + 0.5 * e[0]
     heat = 90.0 + 2.0 * weather + 1.0 * e[1]
     valve = 40.0 + 8.0 * demand + 4.0 * weather + 1.0 * e[2]
-    share = 0.7 if is_fouled else 1.0
+    share = 0.85 if is_fouled else 1.0
     flow = 20.0 + share * 0.5 * valve + 0.6 * e[3]
     cold = 15.0 + 1.5 * weather + 0.5 * e[4]
     pressure = 3.0 + 0.02 * feed + 0.05 * e[5]
     speed = 1400.0 + 6.0 * feed + 15.0 * e[6]
     ambient = 18.0 + 4.0 * weather + 1.0 * e[7]
-    # Effectiveness by the number of transfer units; dirt halves what the surface transfers.
-    surface = (0.5 if is_fouled else 1.0) * 60.0
+    # Effectiveness by the number of transfer units; dirt takes a quarter of what it transfers.
+    surface = (0.75 if is_fouled else 1.0) * 60.0
     effect = 1.0 - np.exp(-surface / np.minimum(feed, flow + 20.0))
     outlet = heat - effect * (heat - cold) * np.clip(flow / 50.0, 0.0, 1.0) + 0.3 * noise
     columns = (feed, heat, valve, flow, cold, pressure, speed, ambient)

@@ -7,7 +7,7 @@ of one state of the model, and asking never holds up the one who learns.
 
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from okspca.estimators.monitored import Alarm, Monitored
 from okspca.estimators.prequential import PrequentialScore
 from okspca.numerics.arrays import Floats
 from okspca.pipeline.asking import asked_ahead
+from okspca.serve.episodes import Episodes
 from okspca.serve.panel_history import History, RecentScore
 from okspca.serve.panel_rows import LatestRows, Picture, places_of, rounded
 from okspca.serve.panel_state import Seen, called, pilot_rows_left, seen
@@ -96,8 +97,7 @@ class Panel:
         self._clock = clock
         self._lock = threading.Lock()
         self._rows, self._labels = LatestRows(), Counter[Any]()
-        self._alarms: deque[State] = deque(maxlen=MOST_ALARMS)
-        self._n_alarms = 0
+        self._alarms = Episodes(MOST_ALARMS)
         self._monitor: Monitored | None = None
         self._history, self._recent, self._picture = History(NAMES), RecentScore(), Picture()
         self._inputs, self._stability = Seldom(), Seldom()
@@ -119,15 +119,15 @@ class Panel:
         with self._lock:
             self._rows.add(X, targets)
             self._labels.update(labels)
-            self._alarms.extend(raised)
-            self._n_alarms += len(raised)
+            for alarm in raised:
+                self._alarms.add(alarm)
             self._monitor = latest[-1] if latest else self._monitor
 
     @property
     def alarms(self) -> tuple[State, ...]:
-        """The latest alarms, oldest first, with their time and sentence."""
+        """The latest alarms, oldest first, with their time, sentence and length."""
         with self._lock:
-            return tuple(self._alarms)
+            return self._alarms.told()
 
     def history(self) -> dict[str, list[float | None]]:
         """What the snapshots so far have told, thinned out: lists of one length.
@@ -162,9 +162,9 @@ class Panel:
     def _copied(self) -> Learned:
         """What was told so far; the lock is held for a moment only."""
         with self._lock:
-            alarms = tuple(self._alarms)
+            alarms = self._alarms.told()
             rows, labels = self._rows.copy(), dict(self._labels)
-            return Learned(rows, labels, alarms, self._n_alarms, self._monitor)
+            return Learned(rows, labels, alarms, self._alarms.n, self._monitor)
 
     def _seen(self) -> Seen | None:
         """One state of the model; None before there is one."""

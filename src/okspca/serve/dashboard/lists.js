@@ -1,7 +1,7 @@
 // What is told as lists: the figures of now, inputs, alarms and rows set aside.
 
 import {bars, element, write} from "./dom.js";
-import {UNKNOWN, bound, count, moment, number, percent, proven, rate, statistic} from "./words.js";
+import {UNKNOWN, bound, count, moment, number, percent, proven, rate, rows, statistic} from "./words.js";
 
 const MOST_BARS = 8, MOST_REASONS = 8;
 
@@ -85,7 +85,7 @@ export class Alarms {
     this.empty.hidden = newest.length > 0;
     write(this.empty, isWatched ? "None so far." : "Rows are not compared with limits yet.");
     this.title.hidden = this.bars.hidden = this.list.hidden = !newest.length;
-    const keys = JSON.stringify(newest.map(alarm => this.key(alarm)));
+    const keys = JSON.stringify(newest.map(alarm => [this.key(alarm), alarm.n]));
     if (keys !== this.shown) {
       this.shown = keys;
       this.fill(state, newest);
@@ -103,7 +103,7 @@ export class Alarms {
       button.dataset.key = this.key(alarm);
       const when = element("time", button, moment(alarm.time, state.time));
       when.dateTime = new Date(1000 * alarm.time).toISOString();
-      element("span", button, ` row ${count(alarm.row)} `, "row");
+      element("span", button, ` ${rows(alarm)} `, "row");
       element("strong", button, statistic(alarm.statistic));
       button.addEventListener("click", () => {
         this.chosen = this.key(alarm);

@@ -70,7 +70,9 @@ export class Store {
   note(alarms) {
     const isFirst = this.known === null, known = this.known || new Set();
     const fresh = alarms.filter(alarm => !known.has(key(alarm)));
-    this.alarms = [...this.alarms, ...fresh].slice(-MOST_ALARMS);
+    // One that goes on has grown since.
+    const grown = new Map(alarms.map(alarm => [key(alarm), alarm]));
+    this.alarms = [...this.alarms.map(alarm => grown.get(key(alarm)) || alarm), ...fresh].slice(-MOST_ALARMS);
     this.known = new Set(this.alarms.map(key));
     return isFirst ? [] : fresh;
   }

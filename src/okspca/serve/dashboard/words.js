@@ -60,11 +60,20 @@ export const statistic = name => {
   return trend ? `trend of ${STATISTICS[first] || first}` : STATISTICS[first] || first;
 };
 
+// When an alarm was raised last.
+const last_time = alarm => alarm.last_time ?? alarm.time;
+
+// How long an alarm has gone on: from which row to which, and how often it was raised.
+export const rows = alarm => {
+  const n = alarm.n || 1;
+  return n > 1 ? `rows ${count(alarm.row)} to ${count(alarm.last_row)}, ${count(n)} times` : `row ${count(alarm.row)}`;
+};
+
 // An alarm counts as present for so many seconds.
 const PRESENT = 600;
 
 export const alarming = (state, alarms) =>
-  alarms.length > 0 && state.time - alarms[alarms.length - 1].time < PRESENT;
+  alarms.length > 0 && state.time - last_time(alarms[alarms.length - 1]) < PRESENT;
 
 // Both ends are kept: names often begin alike.
 const shortened = (name, most = 28) => name.length <= most ? name :
@@ -76,7 +85,7 @@ const control = (state, alarms) => {
   if (alarming(state, alarms)) {
     const last = alarms[alarms.length - 1], from = Object.keys(last.inputs || {})[0];
     const most = from === undefined ? "" : `, most from ${shortened(from)}`;
-    return `Alarm ${ago(state.time - last.time)}: ${statistic(last.statistic)}${most}.`;
+    return `Alarm ${ago(state.time - last_time(last))}: ${statistic(last.statistic)}${most}.`;
   }
   return state.monitor ? "In control." : "Learning.";
 };
