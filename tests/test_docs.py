@@ -28,6 +28,7 @@ ELSEWHERE = (
     "okspca reproduce ",
     "okspca bench ",
     "okspca demo",
+    "okspca serve",
     "export ",
     "taskset ",
 )

@@ -93,8 +93,8 @@ def rows(random: RandomState, n: int, *, is_fouled: bool) -> tuple[Floats, Float
     pressure = 3.0 + 0.02 * feed + 0.05 * e[5]
     speed = 1400.0 + 6.0 * feed + 15.0 * e[6]
     ambient = 18.0 + 4.0 * weather + 1.0 * e[7]
-    # Effectiveness by the number of transfer units; dirt takes a quarter of what it transfers.
-    surface = (0.75 if is_fouled else 1.0) * 60.0
+    # Effectiveness by the number of transfer units; dirt takes a tenth of what it transfers.
+    surface = (0.9 if is_fouled else 1.0) * 60.0
     effect = 1.0 - np.exp(-surface / np.minimum(feed, flow + 20.0))
     outlet = heat - effect * (heat - cold) * np.clip(flow / 50.0, 0.0, 1.0) + 0.3 * noise
     columns = (feed, heat, valve, flow, cold, pressure, speed, ambient)

@@ -39,6 +39,9 @@ class Episodes:
         goes_on = latest is not None and 0 <= alarm["row"] - latest["last_row"] <= QUIET_ROWS
         if latest is not None and goes_on:
             grown = {"last_row": alarm["row"], "last_time": alarm["time"], "n": latest["n"] + 1}
+            if not latest.get("inputs") and alarm.get("inputs"):
+                # The error of the target names no inputs; what does comes a few rows later.
+                grown |= {"inputs": alarm["inputs"], "sentence": alarm["sentence"]}
             # What was told before must not change under those who read it.
             self._latest[-1] = {**latest, **grown}
             return
