@@ -391,6 +391,30 @@ def test_the_address_names_the_model(browser: Browser, serving: Any) -> None:
     until(lambda: "grades" in browser.run("return document.title"), "the third model")
 
 
+def test_the_status_in_words(browser: Browser, serving: Any) -> None:
+    show(browser, serving, "plant")
+    script = """
+    const {status, proven, bound} = await import('/static/words.js');
+    const state = {rows: 120345, rows_per_second: 2011, time: 1000, monitor: {},
+      certificate: {rho_lower: 0.99999949, angle_upper: 1.01e-7}};
+    const alarm = {time: 880, statistic: 'spe trend', inputs: {flow: 0.9}};
+    return [status(state, []).join(' '), status(state, [alarm])[0],
+      status({...state, time: 2000}, [alarm])[0], status({rows: 0, time: 0}, [])[0],
+      ...[0.5, 0.9999999999, 1, null].map(proven), ...[0.0101, 2, 0, null].map(bound)];
+    """
+    told = [text.replace("\xa0", " ") for text in browser.run(script)]
+    assert told[:4] == [
+        "In control. 120,345 rows learned, 2,011 a second; at least 99.99994 % of the best "
+        "objective, proven within 1.1e-7 degrees.",
+        "Alarm 2 min ago: trend of SPE, most from flow.",
+        "In control.",
+        "Waiting for rows.",
+    ]
+    # Both are rounded to the safe side.
+    assert told[4:8] == ["50.0 %", "99.99999 %", "100 %", "–"]
+    assert told[8:] == ["0.011", "2", "0", "–"]
+
+
 def test_the_page_needs_no_other_server(browser: Browser, serving: Any) -> None:
     show(browser, serving, "plant")
     until(lambda: ink(browser, "#score")[0] > 500, "the charts")
