@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.serve.browser import CHROMIUM, DRIVER, Browser, until
+from tests.serve.serving import Serving
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="no Chromium is installed"),
@@ -53,8 +54,6 @@ return [...document.querySelectorAll('a, button, select, input, [role=img], [tab
 
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Any]:
-    from tests.serve.serving import Serving  # noqa: PLC0415 - where no server is installed
-
     server = Serving()
     server.start()
     yield server
@@ -146,7 +145,6 @@ def test_names_are_shown_as_text(browser: Browser, serving: Any) -> None:
 
 def test_alarms_are_listed_with_contributions_and_announced(browser: Browser, serving: Any) -> None:
     show(browser, serving, "plant")
-    assert browser.text("#announcer") == ""
     until(lambda: browser.text("#announcer"), "an alarm that comes while the page is open")
     assert "out of control" in browser.text("#announcer")
     live = "document.querySelectorAll('[aria-live], [role=status], [role=alert]')"
@@ -154,11 +152,11 @@ def test_alarms_are_listed_with_contributions_and_announced(browser: Browser, se
     buttons = "document.querySelectorAll('#alarms li button')"
     until(lambda: browser.run(f"return {buttons}.length > 1"), "two alarms")
     browser.run(f"{buttons}[1].click()")
-    chosen = "return document.querySelector('#alarms li.chosen time').textContent"
-    time = browser.run(chosen)
+    chosen = "return document.querySelector('#alarms li.chosen button').dataset.key"
+    alarm = browser.run(chosen)
     seen = rows(browser)
     until(lambda: rows(browser) > seen, "more rows")
-    assert browser.run(chosen) == time
+    assert browser.run(chosen) == alarm
     assert "out of control" in browser.text("#alarms .chosen-title")
 
 
@@ -277,9 +275,18 @@ def test_memory_stays_bounded(browser: Browser, serving: Any) -> None:
     assert (times, numbers) == ([20001, 20002, 20010], [1, 2, None])
 
 
-def test_the_page_comes_back_after_the_server(tmp_path: Path) -> None:
-    from tests.serve.serving import Serving  # noqa: PLC0415 - where no server is installed
+def test_only_alarms_that_come_later_are_announced(browser: Browser, serving: Any) -> None:
+    show(browser, serving, "plant")
+    script = """
+    const {Store} = await import('/static/store.js'), store = new Store();
+    const alarm = i => ({time: i, row: i, statistic: 'spe', sentence: '', inputs: {}});
+    const states = [[1, 2], [1, 2], [1, 2, 3], [2, 3, 4, 5], []];
+    return states.map((rows, i) => store.take({time: i, alarms: rows.map(alarm)}).map(a => a.row));
+    """
+    assert browser.run(script) == [[], [], [3], [4, 5], []]
 
+
+def test_the_page_comes_back_after_the_server(tmp_path: Path) -> None:
     server = Serving()
     server.start()
     try:
@@ -304,6 +311,10 @@ def test_the_page_comes_back_after_the_server(tmp_path: Path) -> None:
             until(lambda: browser.run("return location.hash") == "#plant", "another model")
             names = "return [...document.querySelectorAll('#model option')].map(n => n.value)"
             assert browser.run(names) == ["plant", "line"]
+            server.delete("plant")
+            until(lambda: browser.run("return location.hash") == "#line", "the last model")
+            server.delete("line")
+            until(lambda: "There is no model" in browser.text("#status"), "word of that")
             lost = [text for text in browser.complaints() if "net::ERR" not in text]
             assert [text for text in lost if "404" not in text] == []
     finally:
@@ -311,8 +322,6 @@ def test_the_page_comes_back_after_the_server(tmp_path: Path) -> None:
 
 
 def test_who_is_not_known_logs_in_first(tmp_path: Path) -> None:
-    from tests.serve.serving import Serving  # noqa: PLC0415 - where no server is installed
-
     server = Serving({"look": "ask", "all": "admin"})
     server.start()
     place = "return location.pathname"
@@ -362,6 +371,48 @@ def test_a_script_of_somebody_else_is_noticed(tmp_path: Path, serving: Any) -> N
         )
         until(lambda: any("Content Security" in text for text in browser.complaints()), "a word")
         assert browser.run("return document.title") != "taken over"
+
+
+def test_nothing_glides_where_motion_is_not_wanted(browser: Browser, serving: Any) -> None:
+    glides = "return getComputedStyle(document.querySelector('.bar')).transitionDuration"
+    for wish, duration in (("no-preference", "0.3s"), ("reduce", "0s")):
+        browser.prefer(prefers_reduced_motion=wish)
+        show(browser, serving, "plant")
+        until(lambda: browser.run("return document.querySelector('.bar') !== null"), "bars")
+        assert browser.run(glides) == duration
+
+
+def test_the_address_names_the_model(browser: Browser, serving: Any) -> None:
+    show(browser, serving, "plant")
+    browser.run("location.hash = '#line'")
+    until(lambda: "line" in browser.run("return document.title"), "the other model")
+    browser.run("location.hash = '#%'")
+    browser.run("location.hash = '#grades'")
+    until(lambda: "grades" in browser.run("return document.title"), "the third model")
+
+
+def test_the_status_in_words(browser: Browser, serving: Any) -> None:
+    show(browser, serving, "plant")
+    script = """
+    const {status, proven, bound} = await import('/static/words.js');
+    const state = {rows: 120345, rows_per_second: 2011, time: 1000, monitor: {},
+      certificate: {rho_lower: 0.99999949, angle_upper: 1.01e-7}};
+    const alarm = {time: 880, statistic: 'spe trend', inputs: {flow: 0.9}};
+    return [status(state, []).join(' '), status(state, [alarm])[0],
+      status({...state, time: 2000}, [alarm])[0], status({rows: 0, time: 0}, [])[0],
+      ...[0.5, 0.9999999999, 1, null].map(proven), ...[0.0101, 2, 0, null].map(bound)];
+    """
+    told = [text.replace("\xa0", " ") for text in browser.run(script)]
+    assert told[:4] == [
+        "In control. 120,345 rows learned, 2,011 a second; at least 99.99994 % of the best "
+        "objective, proven within 1.1e-7 degrees.",
+        "Alarm 2 min ago: trend of SPE, most from flow.",
+        "In control.",
+        "Waiting for rows.",
+    ]
+    # Both are rounded to the safe side.
+    assert told[4:8] == ["50.0 %", "99.99999 %", "100 %", "–"]
+    assert told[8:] == ["0.011", "2", "0", "–"]
 
 
 def test_the_page_needs_no_other_server(browser: Browser, serving: Any) -> None:

@@ -184,6 +184,12 @@ def test_classes_are_told_by_their_place() -> None:
     assert state["score"]["measure"] == "accuracy"
 
 
+def test_whole_numbers_of_a_regression_are_not_counted_as_classes() -> None:
+    X = stream(300)[0]
+    panel = fed(OKSPCARegressor(n_random_features=16, random_state=0), X, np.arange(300))
+    assert panel._labels == {}
+
+
 def test_rows_that_are_left_out_have_no_place() -> None:
     X, y = stream(300)
     X[::5, 1] = np.nan

@@ -108,7 +108,8 @@ class Board:
         """What somebody is told who begins to listen: the latest state, with what was before."""
         if not self.last:
             return b""
-        return message("state", {**self.last, "history": self.panel.history()}, self.number)
+        before = {"history": self.panel.history(), "alarms": self.panel.alarms}
+        return message("state", {**self.last, **before}, self.number)
 
 
 #: What is told of drift.

@@ -29,8 +29,8 @@ from okspca.serve.panel_state import Seen, called, pilot_rows_left, seen
 
 #: Alarms kept, and those that every state tells again.
 MOST_ALARMS, TOLD_ALARMS = 100, 20
-#: Components and inputs that are told at most.
-MOST_COMPONENTS, MOST_INPUTS = 8, 30
+#: Components, inputs and columns that are told at most.
+MOST_COMPONENTS, MOST_INPUTS, MOST_COLUMNS = 8, 30, 100
 #: What is dear is asked for after so many seconds, and takes at most one part in so many of them.
 PATIENCE, PART = 10.0, 20.0
 #: What a history has of every point in time.
@@ -113,7 +113,7 @@ class Panel:
             What ``learn_monitored`` returned.
         """
         targets = np.asarray(y)
-        labels = [] if targets.dtype.kind == "f" else targets.ravel().tolist()
+        labels = targets.ravel().tolist() if kind_of(self.model) == "classifier" else []
         raised = [self._told(alarm) for each in self._named(found) for alarm in each.alarms]
         latest = [each for each in found if len(each.values)]
         with self._lock:
@@ -146,6 +146,12 @@ class Panel:
         beside : mapping, optional
             What others know: ``rows_per_second``, ``requests_per_second``, ``latency_ms``,
             ``pending``, ``sources``, ``rows_waiting``, ``rows_set_aside``, ``latest_set_aside``.
+
+        Returns
+        -------
+        dict
+            Targets in it are numbers, or places among ``classes``; coordinates are those of up to
+            8 components about their mean.  Of columns and inputs the first, or largest, are told.
         """
         told, now_seen = self._copied(), self._seen()
         state = {
@@ -188,7 +194,7 @@ class Panel:
             "rows": now_seen.rows,
             "n_components": now_seen.embedding.columns.shape[1],
             "classes": now_seen.classes.tolist(),
-            "columns": self._names(),
+            "columns": self._names()[:MOST_COLUMNS],
             "pilot_rows_left": pilot_rows_left(self.model),
             "embedding": self._of_embedding(told.rows, whole, now_seen),
             "certificate": now_seen.certificate(),

@@ -131,13 +131,21 @@ const choose = name => {
   connection.open(name);
 };
 
+// The model that the address names, so that a page can be marked and sent.
+const named = () => {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+};
+
 // Models come and go; the one that is shown stays as long as it is there.
 const refresh = async () => {
   const answer = await ask("models").catch(() => null);
   if (!answer || !answer.ok) return;
   const names = (await answer.json()).models.map(model => model.name);
-  const asked = decodeURIComponent(location.hash.slice(1));
-  const shown = [connection.model, asked].find(name => names.includes(name)) ?? names[0];
+  const shown = [connection.model, named()].find(name => names.includes(name)) ?? names[0];
   options($("model"), names.map(name => [name, name]), shown ?? "");
   if (shown === undefined) {
     write($("status"), "There is no model yet; PUT one to models/<name>.");
@@ -154,6 +162,12 @@ const repaint = () => {
 
 const listen = () => {
   $("model").addEventListener("change", event => choose(event.target.value));
+  addEventListener("hashchange", () => {
+    const known = [...$("model").options].map(option => option.value), asked = named();
+    if (!known.includes(asked) || asked === connection.model) return;
+    $("model").value = asked;
+    choose(asked);
+  });
   $("range").addEventListener("change", draw);
   $("pause").addEventListener("click", event => {
     isPaused = !isPaused;
