@@ -17,7 +17,7 @@ from okspca.serve.creating import begun, made
 from okspca.serve.deciding import Change, Labels, Learn, Place, Relearn, Store
 from okspca.serve.hosted import Hosted
 from okspca.serve.journal import NoRoomError
-from okspca.serve.learner import MODEL_FILE
+from okspca.serve.learner import MODEL_FILE, SET_ASIDE_FILE
 from okspca.serve.recorder import Outcome
 from okspca.serve.refusals import RefusalError
 from okspca.serve.rows import Form, rows_of
@@ -262,6 +262,40 @@ def test_rows_that_a_model_refuses_later_are_set_aside(
     assert model.n_samples_seen_ == 2
     assert b"does not like 13" in served.hosted.set_aside()
     assert served.hosted.status()["rows_set_aside"] == 1
+    served.hosted.end()
+
+
+def test_rows_that_were_set_aside_are_there_once_after_a_crash(tmp_path: Path) -> None:
+    folder = make(tmp_path / "plant", "reducer")
+    served = Served(folder)
+
+    def put_aside(value: str) -> None:
+        rows = rows_of([{"x": [1.0, value], "y": 0.5}], served.hosted.form)
+        served.ask(Learn(rows, sets_aside=True), learned=True)
+
+    put_aside("first")
+    served.hosted.learner.ask_checkpoint("checkpoint")
+    served.tickets.wait("checkpoint")
+    put_aside("second")
+    # The file is written as if a checkpoint was underway, which the crash then prevents.
+    served.hosted.learner.set_aside.save()
+    shutil.copytree(folder, tmp_path / "crash" / "plant")
+    served.hosted.end()
+    again = Served(tmp_path / "crash" / "plant")
+    again.hosted.end()
+    text = (tmp_path / "crash" / "plant" / SET_ASIDE_FILE).read_text()
+    assert ["first" in line for line in text.splitlines()] == [True, False]
+    assert text == again.hosted.set_aside().decode()
+
+
+def test_features_are_learned_again_when_asked(tmp_path: Path) -> None:
+    served = Served(make(tmp_path / "plant", "regressor"))
+    X = RandomState(0).normal(size=(700, 3))
+    records = [{"x": x.tolist(), "y": float(x[0])} for x in X]
+    served.ask(Learn(rows_of(records, served.hosted.form)), learned=True)
+    assert served.hosted.model.pilot_rows_left_ == 0
+    served.ask(Relearn(), learned=True)
+    assert served.hosted.model.pilot_rows_left_ == 600
     served.hosted.end()
 
 

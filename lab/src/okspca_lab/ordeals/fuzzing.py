@@ -31,6 +31,7 @@ from okspca.features import IdentityMap
 from okspca.services import Adam
 from okspca.state.container import allocation_limit
 from okspca.state.evaluations import Evaluation, Kept, Other, Side
+from okspca.state.ledger import Ledger
 from okspca.state.streams import Encoding, Standing, StreamRecord
 from okspca_lab.ordeals.mutations import MUTATIONS
 
@@ -91,6 +92,16 @@ def seeds() -> list[bytes]:
         offsets=(("rows", 0, 40), ("rows", 1, 30)),
         spans=(("rows", 0, 0, 20), ("rows", 0, 25, 40), ("rows", 1, 10, 30)),
         entries=(("sales", "1700000000000-5", 40), ("returns", "7-0", 1)),
+        ledger=Ledger(
+            applied=7,
+            n_inputs=2,
+            label_kind="text",
+            labels={"up": None, "down": None},
+            sources={"line-3": 8, "pump 7": 1},
+            pending={"first": np.array([0.5, np.nan]), "second": np.array([1.0, 2.0])},
+            is_monitored=True,
+            n_set_aside=3,
+        ),
         flags=("--delimiter", ";", "--no-header", "--na", "lost"),
     )
     return [*map(model_bytes, models), *(model_bytes(models[0], each) for each in (record, full))]
