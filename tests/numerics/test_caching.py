@@ -15,6 +15,8 @@ FILES = {
     "kernels.py": "from okspca.numbers import TOLERANCE\n\n@compiled\ndef f(x): return x\n",
     "numbers.py": "TOLERANCE = 1.0\n",
     "forms.py": "@overload(f, inline='always')\ndef g(x): ...\n",
+    "vectors.py": "from okspca.lanes import LANES\n\nadded = emitted(_emit_added, _plain_added)\n",
+    "lanes.py": "LANES = 4\n",
     "elsewhere.py": "print('no kernel needs this')\n",
 }
 
@@ -30,7 +32,14 @@ def test_what_kernels_need_decides_the_folder(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["numerics/addresses.py", "numerics/spectrum.py", "pipeline/fast_row_kernels.py"]
+    "name",
+    [
+        "numerics/addresses.py",
+        "numerics/elimination.py",
+        "numerics/instructions.py",
+        "numerics/spectrum.py",
+        "pipeline/fast_row_kernels.py",
+    ],
 )
 def test_files_of_the_package_that_matter(tmp_path: Path, name: str) -> None:
     for path in PACKAGE.rglob("*.py"):

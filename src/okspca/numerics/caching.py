@@ -50,7 +50,9 @@ PREFIX = "okspca-kernels-"
 #: Permissions of a new cache, and those that let others write.
 PRIVATE, FOR_OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 #: Signs of code that becomes machine code, and of names that it takes from elsewhere.
-HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|shared|overload|register_jitable)\b")
+HOLDS_KERNELS = re.compile(
+    rb"@(?:compiled|fused|reordered|shared|overload|register_jitable)\b|= emitted\("
+)
 IMPORTED = re.compile(rb"from \w+\.([\w.]+) import")
 #: Seconds between two looks at a kernel that another process compiles, and until it is given up.
 GLANCE, PATIENCE = 0.01, 60.0
