@@ -36,6 +36,7 @@ from okspca.features import CosineMap, FeatureMap
 from okspca.features.ladder import Place, climbed
 from okspca.features.trials import Pilot, n_learned, varies
 from okspca.numerics.announcing import tell
+from okspca.numerics.scratch import reused
 from okspca.pipeline import Pipeline, PipelineState
 
 #: After so many rows the first climb is made; after twice as many the next, and so on.
@@ -301,7 +302,8 @@ def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
         T = fresh.target_standardizer.transform(rows.Y)
     progress, pilot = _Progress(len(rows)), Pilot(Z, T, rows.weights)
     factors = FACTORS if asked.bandwidth else ()
-    found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
+    with reused():
+        found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
     # A fresh pilot that keeps the map from before keeps its moment and number of components too.
     if search.began_at > search.rows_before and found.feature_map.equals(place.feature_map):
         return found._replace(n_components=place.n_components)
