@@ -9,12 +9,14 @@ from numpy.random import RandomState
 from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
 from okspca.features import FourierMap
 from okspca.features.relevance import (
+    FEATURES,
     gradient_outer_product,
     input_root,
     input_scales,
     relevance,
 )
 from okspca.numerics.arrays import Floats
+from okspca.numerics.scratch import lent, reused
 
 DIRECTION = np.r_[np.ones(2), np.zeros(8)] / np.sqrt(2.0)
 
@@ -64,6 +66,18 @@ def test_the_gradient_is_that_of_the_predictor() -> None:
         slope = (phi.transform(Z + step) - phi.transform(Z - step)) @ B / (2.0 * h)
         wanted.append((slope**2).sum(axis=1).mean())
     np.testing.assert_allclose(relevance(phi, B, Z), wanted, rtol=1e-6)
+
+
+def test_memory_that_is_used_again_changes_nothing() -> None:
+    random = RandomState(0)
+    phi = FourierMap.sample(3, 10, bandwidth=1.0, seed=0)
+    B, Z = random.normal(size=(10, 3)), random.normal(size=(7, 3))
+    wanted = [relevance(phi, B, Z[:n]).tolist() for n in (4, 7, 5)]
+    with reused():
+        found = [relevance(phi, B, Z[:n]).tolist() for n in (4, 7, 5)]
+        held = lent(FEATURES, (7, 10))
+    assert found == wanted
+    assert not np.shares_memory(held, lent(FEATURES, (7, 10)))
 
 
 def test_scales_keep_the_sum_of_squares() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import okspca
 import okspca_lab
 from okspca.cli.extensions import GROUP, OF_THE_LAB
-from okspca.numerics.caching import HOLDS_KERNELS, IMPORTED, PACKAGE
+from okspca.numerics.caching import IMPORTED, PACKAGE, holds_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = Path(okspca_lab.__file__).parent
@@ -61,11 +61,11 @@ def is_private(name: str) -> bool:
 def test_the_cache_of_kernels_follows_all_that_they_take_from_okspca() -> None:
     """What holds no kernels, and what no kernel of okspca takes anything from, would not count."""
     sources = {path: path.read_bytes() for path in PACKAGE.rglob("*.py")}
-    followed = {path for path, source in sources.items() if HOLDS_KERNELS.search(source)}
+    followed = {path for path, source in sources.items() if holds_kernels(source)}
     for path in list(followed):
         followed |= set(files_of(sources[path], "okspca"))
     for path in LAB.rglob("*.py"):
-        if HOLDS_KERNELS.search(path.read_bytes()):
+        if holds_kernels(path.read_bytes()):
             taken = {file for file in files_of(path.read_bytes(), "okspca") if file.exists()}
             assert taken <= followed
 

@@ -9,12 +9,22 @@ import numba
 import pytest
 
 from okspca.numerics import caching
-from okspca.numerics.caching import PACKAGE, find_folder, fingerprint, folder_of_others
+from okspca.numerics.caching import (
+    IMPORTED,
+    PACKAGE,
+    WITHOUT_KERNELS,
+    find_folder,
+    fingerprint,
+    folder_of_others,
+    holds_kernels,
+)
 
 FILES = {
     "kernels.py": "from okspca.numbers import TOLERANCE\n\n@compiled\ndef f(x): return x\n",
     "numbers.py": "TOLERANCE = 1.0\n",
     "forms.py": "@overload(f, inline='always')\ndef g(x): ...\n",
+    "vectors.py": "from okspca.lanes import LANES\n\nadded = emitted(_emit_added, _plain_added)\n",
+    "lanes.py": "LANES = 4\n",
     "elsewhere.py": "print('no kernel needs this')\n",
 }
 
@@ -30,7 +40,14 @@ def test_what_kernels_need_decides_the_folder(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["numerics/addresses.py", "numerics/spectrum.py", "pipeline/fast_row_kernels.py"]
+    "name",
+    [
+        "numerics/addresses.py",
+        "numerics/elimination.py",
+        "numerics/instructions.py",
+        "numerics/spectrum.py",
+        "pipeline/fast_row_kernels.py",
+    ],
 )
 def test_files_of_the_package_that_matter(tmp_path: Path, name: str) -> None:
     for path in PACKAGE.rglob("*.py"):
@@ -43,6 +60,15 @@ def test_files_of_the_package_that_matter(tmp_path: Path, name: str) -> None:
     with (tmp_path / name).open("a") as file:
         file.write("# changed\n")
     assert fingerprint(tmp_path) != before
+
+
+def test_folders_that_are_left_out_hold_nothing_that_kernels_need() -> None:
+    sources = {path: path.read_bytes() for path in PACKAGE.rglob("*.py")}
+    kernels = {path for path, source in sources.items() if holds_kernels(source)}
+    taken = {name.decode() for path in kernels for name in IMPORTED.findall(sources[path])}
+    homes = {path.relative_to(PACKAGE).parts[0] for path in kernels}
+    assert not (homes | {name.split(".")[0] for name in taken}) & set(WITHOUT_KERNELS)
+    assert {path.name for path in PACKAGE.iterdir()} > set(WITHOUT_KERNELS)
 
 
 def test_kernels_of_another_package_lie_apart(tmp_path: Path) -> None:

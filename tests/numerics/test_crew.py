@@ -152,6 +152,18 @@ def test_errors_end_working_ahead(where: str) -> None:
         assert not at_work
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_first_error_is_told_even_if_a_later_one_is_met_before(size: int) -> None:
+    def work(item: int) -> int:
+        # All but the first are met while the first is at work elsewhere.
+        time.sleep(0.2 if item == 0 else 0.0)
+        message = f"item {item}"
+        raise ValueError(message)
+
+    with threads(size), pytest.raises(ValueError, match="item 0"):
+        work_ahead(work, range(6), lambda found: True)
+
+
 def test_one_core_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     with one_core(), threads(8):

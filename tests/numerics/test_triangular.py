@@ -6,6 +6,7 @@ from numpy.random import RandomState
 from scipy.linalg import hilbert
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.matrix import multiply_into
 from okspca.numerics.triangular import BAND, cholesky, inverse, solve_columns, solve_rows
 
 EPS = float(np.finfo(np.float64).eps)
@@ -32,6 +33,31 @@ def test_a_factor_is_that_of_a_matrix_within_rounding(n: int, kind: str) -> None
     np.testing.assert_array_equal(R, np.triu(R))
     # Componentwise: gamma_{n + 1} |R|^T |R|.
     assert (np.abs(R.T @ R - N) <= 2 * (n + 1) * EPS * (np.abs(R).T @ np.abs(R))).all()
+
+
+@pytest.mark.parametrize("n", [*SIZES, 8 * BAND])
+def test_a_factor_takes_off_one_row_after_the_other(n: int) -> None:
+    N = definite(n, "plain")
+    R = cholesky(N)
+    assert R is not None
+    np.testing.assert_array_equal(R, by_rows(N))
+
+
+def by_rows(N: Floats) -> Floats:
+    """The factor, each number with the roundings of the equation that defines it, in its order."""
+    R = np.triu(N)
+    for start in range(0, len(N), BAND):
+        end = start + BAND
+        earlier, band = R[:start, start:], R[start:end, start:]
+        multiply_into(earlier[:, :BAND].T, earlier, band, -1.0, 1.0, True)
+        for i in range(start, min(end, len(N))):
+            for r in range(start, i):
+                R[i, i:] -= R[r, i] * R[r, i:]
+            root = np.sqrt(R[i, i])
+            R[i, i:] /= root
+            R[i, : i + 1] = 0.0
+            R[i, i] = root
+    return R
 
 
 @pytest.mark.parametrize("n", [3, BAND + 9])

@@ -2,21 +2,20 @@
 
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from okspca.basis import Basis
-from okspca.diagnostics.same_target import SameTargetReport
-from okspca.diagnostics.stability import Stability
 from okspca.errors import DataError, NotReadyError, RankWarning
 from okspca.estimators.building import n_input_features
 from okspca.estimators.data import check_values, validated
 from okspca.estimators.fitted import FittedAttributes
 from okspca.estimators.missing import numbers_with_gaps
-from okspca.estimators.one_row import Question, RowAnswer, checked_row, of_embedding
 from okspca.estimators.parameters import n_threads_of
 from okspca.estimators.preparing import (
     RAISE,
@@ -41,6 +40,10 @@ from okspca.pipeline.answers import (
     stability,
 )
 from okspca.pipeline.asking import asked_ahead
+
+if TYPE_CHECKING:
+    from okspca.diagnostics import SameTargetReport, Stability
+    from okspca.estimators.one_row import Question, RowAnswer
 
 # Models whose zero columns were explained: kept outside of them, since reading changes no state.
 _EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
@@ -86,11 +89,11 @@ class Answering(FittedAttributes):
             basis = basis if certify else basis._replace(certificate=None)
         return basis if align_to is None else basis.aligned_to(align_to)
 
-    def diagnose(self) -> SameTargetReport:
+    def diagnose(self) -> "SameTargetReport":
         """Compare the delivered basis with the exact solution of the same moment."""
         return self.ready().read(report)
 
-    def estimate_stability(self) -> Stability:
+    def estimate_stability(self) -> "Stability":
         """Estimate how far the exact basis is from the population's.
 
         This is the sampling error, which no solver can remove; a certificate is about the other
@@ -144,7 +147,7 @@ class Answering(FittedAttributes):
             The row is refused; the message names the column.
         """
         check_embeds(self.ready())
-        return self._answer_one(x, of_embedding, "transform_one")[1]
+        return self._answer_one(x, _single_rows().of_embedding, "transform_one")[1]
 
     def _answer(
         self, X: ArrayLike, question: Callable[[PipelineState], Any], *, labels: bool = False
@@ -162,15 +165,15 @@ class Answering(FittedAttributes):
         return function, self._values(function, preparation, rows, labels=labels)
 
     def _answer_one(
-        self, x: Any, question: Question, caller: str, *, labels: bool = False
-    ) -> tuple[RowAnswer, Floats]:
+        self, x: Any, question: "Question", caller: str, *, labels: bool = False
+    ) -> "tuple[RowAnswer, Floats]":
         """Ask one state for a function of one row; return what answers, and the values."""
         learned = self._known("The pipeline")
         answer = learned.ready().read(question)
         values = answer.of_plain(x, learned.columns.n)
         if values is None:
             preparation = preparation_of(self, answer)
-            X = checked_row(x, learned.columns, preparation, self.missing, caller)
+            X = _single_rows().checked_row(x, learned.columns, preparation, self.missing, caller)
             values = self._values(answer.function, preparation, X, labels=labels, name="x")[0]
         return answer, values
 
@@ -214,6 +217,12 @@ class Answering(FittedAttributes):
         check_sparse_rows(self, pipeline, checked)
         found: Floats = checked
         return found
+
+
+@cache
+def _single_rows() -> Any:
+    """What answers about single rows, imported with the first of them."""
+    return import_module("okspca.estimators.one_row")
 
 
 def check_learned(pipeline: Pipeline) -> None:

@@ -7,7 +7,7 @@ import html
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,16 +18,20 @@ from okspca.diagnostics.shown import safely
 from okspca.errors import DataError, RankWarning
 from okspca.estimators.answering import Answering, check_learned
 from okspca.estimators.data import CLASSIFICATION
-from okspca.estimators.drift_report import DriftReport, Refitted
-from okspca.estimators.drifting import check_enough, feature_distance, input_changes, known_of
-from okspca.estimators.explanations import Explanation, RowExplanation
-from okspca.estimators.held_out import neighbour_score
-from okspca.features.attribution import Slopes, contributions, normal_slopes, slopes_over
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import product
 from okspca.pipeline import Embedding
 from okspca.pipeline.answers import embedding
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
+
+if TYPE_CHECKING:
+    from okspca.estimators.drift_report import DriftReport, Refitted
+    from okspca.estimators.explanations import Explanation, RowExplanation
+    from okspca.features.attribution import Slopes
+
+# Most models are never asked to explain themselves, so what that takes is imported when they are.
+_ATTRIBUTION, _EXPLANATIONS = "okspca.features.attribution", "okspca.estimators.explanations"
+_DRIFTING, _DRIFT_REPORT = "okspca.estimators.drifting", "okspca.estimators.drift_report"
 
 
 class Explaining(Answering):
@@ -36,7 +40,7 @@ class Explaining(Answering):
     get_feature_names_out: Callable[[], Any]
     transform: Callable[[Any], Any]
 
-    def explain(self, X: ArrayLike | None = None) -> Explanation:
+    def explain(self, X: ArrayLike | None = None) -> "Explanation":
         """Tell which inputs drive each component.
 
         Parameters
@@ -55,15 +59,16 @@ class Explaining(Answering):
         if S is None:
             slopes, spread = _slopes_without_rows(found), np.ones(found.input_map.n_inputs)
         else:
+            slopes_over = import_module(_ATTRIBUTION).slopes_over
             slopes, spread = slopes_over(found.input_map, found.columns, S), S.std(axis=0)
-        return Explanation(
+        return import_module(_EXPLANATIONS).Explanation(
             input_shares(slopes, spread),
             _over(np.sqrt(slopes.squares), np.sqrt(slopes.variances)),
             *self._names(),
             0 if S is None else len(S),
         )
 
-    def explain_rows(self, X: ArrayLike) -> RowExplanation:
+    def explain_rows(self, X: ArrayLike) -> "RowExplanation":
         """Tell what each input adds to the components of single rows.
 
         Contributions are integrated gradients on the straight line from the row of means to each
@@ -82,9 +87,10 @@ class Explaining(Answering):
         found, S = self._standardised(X)
         assert S is not None
         base = np.zeros(S.shape[1])
+        contributions = import_module(_ATTRIBUTION).contributions
         parts = contributions(found.input_map, found.columns, S, base)
         ends = product(found.input_map.transform(np.vstack([base, S])), found.columns)
-        return RowExplanation(parts, ends[1:], ends[0], *self._names())
+        return import_module(_EXPLANATIONS).RowExplanation(parts, ends[1:], ends[0], *self._names())
 
     def plot(
         self,
@@ -128,7 +134,7 @@ class Explaining(Answering):
             raise ImportError(message) from failure
         return pictures.draw_model(self, X, y, components=components, target=target, ax=ax)
 
-    def check_drift(self, X: ArrayLike, y: ArrayLike | None = None) -> DriftReport:
+    def check_drift(self, X: ArrayLike, y: ArrayLike | None = None) -> "DriftReport":
         """Tell whether new rows are unlike those that were learned; learns nothing.
 
         Parameters
@@ -146,12 +152,13 @@ class Explaining(Answering):
         """
         found, S = self._standardised(X)
         assert S is not None
-        check_enough(len(S), targets=y is not None)
-        known = self.ready().read(known_of)
-        changes = input_changes(known, S)
-        distance = feature_distance(known, found.input_map.transform(S))
+        drifting = import_module(_DRIFTING)
+        drifting.check_enough(len(S), targets=y is not None)
+        known = self.ready().read(drifting.known_of)
+        changes = drifting.input_changes(known, S)
+        distance = drifting.feature_distance(known, found.input_map.transform(S))
         targets = None if y is None else np.asarray(y)
-        return DriftReport(
+        return import_module(_DRIFT_REPORT).DriftReport(
             round(known.n),
             len(S),
             self._names().inputs,
@@ -168,7 +175,7 @@ class Explaining(Answering):
         known = set(self.classes_.tolist())
         return tuple(sorted(set(y.tolist()) - known, key=str))
 
-    def _refitted(self, X: Any, y: NDArray[Any]) -> Refitted:
+    def _refitted(self, X: Any, y: NDArray[Any]) -> "Refitted":
         """Compare coordinates of this model with those of two that learned half the rows each."""
         classes = self.task_ == CLASSIFICATION
         halves = [np.arange(place, len(y), 2) for place in (0, 1)]
@@ -180,13 +187,16 @@ class Explaining(Answering):
         # Halves that disagree tell how much of the gain is owed to the rows that were learned.
         error = max(float(np.linalg.norm(errors)), abs(float(np.diff(fresh - kept)[0]))) / 2.0
         measure = "accuracy" if classes else "R²"
-        return Refitted(measure, float(kept.mean()), float(fresh.mean()), error)
+        return import_module(_DRIFT_REPORT).Refitted(
+            measure, float(kept.mean()), float(fresh.mean()), error
+        )
 
     def _gain(self, known: Any, new: Any, *, classes: bool) -> tuple[float, float, float]:
         """Scores on new rows: from this model, from one of the known rows alone; their error."""
         # Of no more rows than this model learned, or it would gain by their number alone.
         first = np.arange(min(len(known[1]), self.n_samples_seen_))
         anew = clone(self).fit(rows_at(known[0], first), known[1][first])
+        neighbour_score = import_module("okspca.estimators.held_out").neighbour_score
         kept, fresh = (
             neighbour_score(
                 (model.transform(known[0]), known[1]),
@@ -230,7 +240,7 @@ class Explaining(Answering):
         return Names(tuple(self.input_names_), tuple(map(str, self.get_feature_names_out())))
 
 
-def input_shares(slopes: Slopes, spread: Floats) -> Floats:
+def input_shares(slopes: "Slopes", spread: Floats) -> Floats:
     """Shares of the inputs, by their standard deviations, in what moves each component."""
     weighed = slopes.squares * spread**2
     return _over(weighed, weighed.sum(axis=1))
@@ -250,12 +260,12 @@ class Names(NamedTuple):
     components: tuple[str, ...]
 
 
-def _slopes_without_rows(found: Embedding) -> Slopes:
+def _slopes_without_rows(found: Embedding) -> "Slopes":
     """Slopes for normal inputs, where the standardiser knows their means and variances."""
     if not isinstance(found.standardizer, CausalStandardizer | FrozenStandardizer):
         message = "The model does not know the spread of its inputs; give rows to explain it with."
         raise DataError(message)
-    return normal_slopes(found.input_map, found.columns)
+    return import_module(_ATTRIBUTION).normal_slopes(found.input_map, found.columns)
 
 
 def _over(values: Floats, units: Floats) -> Floats:

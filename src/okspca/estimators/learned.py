@@ -1,6 +1,6 @@
 """What an estimator has learned, as one record."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,16 @@ from okspca.errors import NotReadyError, StateError
 from okspca.estimators.building import Rows
 from okspca.estimators.data import validated
 from okspca.estimators.intake import Intake
-from okspca.estimators.live_monitor import Live
 from okspca.estimators.map_search import MapSearch
-from okspca.estimators.monitor import Monitor
 from okspca.estimators.preparing import PREPARATION, Preparation
-from okspca.estimators.prequential import PrequentialScore
 from okspca.features import FeatureMap
 from okspca.features.bandwidth import MEDIAN_ROWS
 from okspca.pipeline import Pipeline, PipelineState
+
+if TYPE_CHECKING:
+    from okspca.estimators.live_monitor import Live
+    from okspca.estimators.monitor import Monitor
+    from okspca.estimators.prequential import PrequentialScore
 
 #: Names of the companions of a pipeline.
 SEARCH, SCORE = "search", "score"
@@ -86,8 +88,8 @@ class Record(NamedTuple):
     pipeline: Pipeline | None
     pilot: Rows | None
     first_preparation: Preparation | None = None
-    monitor: Monitor | None = None
-    live: Live | None = None
+    monitor: "Monitor | None" = None
+    live: "Live | None" = None
 
     @property
     def n_rows(self) -> int:
@@ -110,7 +112,7 @@ class Record(NamedTuple):
         return found
 
     @property
-    def score(self) -> PrequentialScore | None:
+    def score(self) -> "PrequentialScore | None":
         """Sums over the rows that were predicted before they were learned; None without any."""
         found: PrequentialScore | None = self._companion(SCORE)
         return found

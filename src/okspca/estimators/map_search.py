@@ -25,17 +25,18 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
 
 from okspca.estimators.building import Rows
-from okspca.estimators.component_choice import n_components_by, with_components
 from okspca.estimators.presets import Asked
 from okspca.features import CosineMap, FeatureMap
 from okspca.features.ladder import Place, climbed
 from okspca.features.trials import Pilot, n_learned, varies
 from okspca.numerics.announcing import tell
+from okspca.numerics.scratch import reused
 from okspca.pipeline import Pipeline, PipelineState
 
 #: After so many rows the first climb is made; after twice as many the next, and so on.
@@ -50,6 +51,8 @@ ENDING: ContextVar[Callable[[], bool]] = ContextVar("ENDING", default=lambda: Fa
 #: With powers of two, a map equals the one drawn with such a bandwidth to the last bit.
 FACTORS = (0.125, 0.25, 0.5, 2.0, 4.0, 8.0)
 NOTHING = Asked()
+#: Imported where rows choose the number of components.
+_COMPONENTS = "okspca.estimators.component_choice"
 #: A climb that takes longer than so many seconds says so, and again every so many.
 PATIENCE, INTERVAL = 1.0, 5.0
 
@@ -275,7 +278,9 @@ def placed(blank: PipelineState, place: Place) -> PipelineState:
     """Return a pipeline before its first row as a climb says that it should be."""
     made = blank.twin()
     made.input_map = place.feature_map
-    return made if place.n_components is None else with_components(made, place.n_components)
+    if place.n_components is None:
+        return made
+    return import_module(_COMPONENTS).with_components(made, place.n_components)
 
 
 def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
@@ -301,12 +306,14 @@ def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
         T = fresh.target_standardizer.transform(rows.Y)
     progress, pilot = _Progress(len(rows)), Pilot(Z, T, rows.weights)
     factors = FACTORS if asked.bandwidth else ()
-    found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
+    with reused():
+        found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
     # A fresh pilot that keeps the map from before keeps its moment and number of components too.
     if search.began_at > search.rows_before and found.feature_map.equals(place.feature_map):
         return found._replace(n_components=place.n_components)
     if asked.components:
-        found = found._replace(n_components=n_components_by(fresh, found.feature_map, pilot))
+        choose = import_module(_COMPONENTS).n_components_by
+        found = found._replace(n_components=choose(fresh, found.feature_map, pilot))
     return found
 
 

@@ -7,32 +7,29 @@ and alarms.
 import copy
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from okspca.diagnostics.evidence import Standing, followed
 from okspca.errors import DataError, NotReadyError
 from okspca.estimators.answering import check_learned
 from okspca.estimators.data import CLASSIFICATION
 from okspca.estimators.explaining import Explaining, rows_at
-from okspca.estimators.live_monitor import Collected, Live
-from okspca.estimators.monitor import (
-    FEWEST,
-    Asked,
-    Looked,
-    Monitor,
-    calibrated,
-    indicators,
-    started,
-)
-from okspca.estimators.monitored import Monitored, alarm_of
 from okspca.estimators.parameters import n_threads_of
 from okspca.numerics.arrays import Floats
 from okspca.numerics.crew import threads
 from okspca.pipeline.answers import embedding
 from okspca.services.checks import check_count
+
+if TYPE_CHECKING:
+    from okspca.estimators.live_monitor import Live
+    from okspca.estimators.monitor import Monitor
+    from okspca.estimators.monitored import Monitored
+
+# Most models are never monitored, so what that takes is imported when one is.
+_MONITOR, _LIVE = "okspca.estimators.monitor", "okspca.estimators.live_monitor"
+_JUDGING = "okspca.estimators.judging"
 
 
 class Monitoring(Explaining):
@@ -84,7 +81,9 @@ class Monitoring(Explaining):
         DataError
             There are too few rows, or their number differs from that of the targets.
         """
-        asked = asked_of(row_level, rows_per_alarm, confidence, spe, dependence)
+        asked = import_module(_JUDGING).asked_of(
+            row_level, rows_per_alarm, confidence, spe, dependence
+        )
         rows, targets = self._monitored_rows(X, y)
         whole = ~np.isnan(rows).any(axis=1)
         rows, targets = rows[whole], None if targets is None else targets[whole]
@@ -94,13 +93,14 @@ class Monitoring(Explaining):
             for part in (slice(half), slice(half, None))
         ]
         with threads(n_threads_of(self)):
+            calibrated = import_module(_MONITOR).calibrated
             monitor = calibrated(asked, self.ready().read(embedding), *pairs)
         self._learned = self._known("The monitor")._replace(monitor=monitor)
         return self
 
     def monitor(
-        self, X: ArrayLike, y: ArrayLike | None = None, *, after: Monitored | None = None
-    ) -> Monitored:
+        self, X: ArrayLike, y: ArrayLike | None = None, *, after: "Monitored | None" = None
+    ) -> "Monitored":
         """Compare rows with those the monitor was calibrated on; learns nothing.
 
         Parameters
@@ -131,10 +131,11 @@ class Monitoring(Explaining):
         if targets is not None and monitor.target is None:
             message = "y was given, but the monitor was calibrated without; give it there too."
             raise DataError(message)
+        started = import_module(_MONITOR).started
         standing, trend = started(monitor) if after is None else (after.standing, after.trend)
         with threads(n_threads_of(self)):
             looked = monitor.looked(rows, targets, trend)
-        return monitored(monitor, looked, standing, self._names().inputs)
+        return import_module(_JUDGING).monitored(monitor, looked, standing, self._names().inputs)
 
     def start_live_monitor(
         self,
@@ -160,18 +161,22 @@ class Monitoring(Explaining):
             As for :meth:`calibrate_monitor`; what is promised holds for each monitor while it is in
             force.
         """
-        asked = asked_of(row_level, rows_per_alarm, confidence, spe, dependence)
+        asked = import_module(_JUDGING).asked_of(
+            row_level, rows_per_alarm, confidence, spe, dependence
+        )
         check_count(every=every)
-        if every < FEWEST:
-            message = f"every={every} is too few; give at least {FEWEST} rows."
+        fewest = import_module(_MONITOR).FEWEST
+        if every < fewest:
+            message = f"every={every} is too few; give at least {fewest} rows."
             raise ValueError(message)
         check_learned(self.ready())
         d, record = self.ready().state.input_map.n_inputs, self._known("The monitor")
-        live = Live(int(every), asked, Collected.empty(d, 0))
+        parts = import_module(_LIVE)
+        live = parts.Live(int(every), asked, parts.Collected.empty(d, 0))
         self._learned = record._replace(live=live, monitor=None)
         return self
 
-    def learn_monitored(self, X: ArrayLike, y: ArrayLike) -> tuple[Monitored, ...]:
+    def learn_monitored(self, X: ArrayLike, y: ArrayLike) -> "tuple[Monitored, ...]":
         """Judge each row of a block by the limits of the rows before it, then learn the block.
 
         Parameters
@@ -204,7 +209,7 @@ class Monitoring(Explaining):
         """Rows in control up to the next renewal of the limits."""
         return self._live().n_awaited
 
-    def _live(self) -> Live:
+    def _live(self) -> "Live":
         """What renews the monitor, or an error that says how to begin."""
         live = self._known("The monitor").live
         if live is None:
@@ -212,7 +217,7 @@ class Monitoring(Explaining):
             raise NotReadyError(message)
         return live
 
-    def _learn_monitored(self, X: Any, y: Any) -> tuple[Monitored, ...]:
+    def _learn_monitored(self, X: Any, y: Any) -> "tuple[Monitored, ...]":
         """Judge and learn rows up to a renewal at most."""
         live, monitor = self._live(), self._known("The monitor").monitor
         rows, targets = self._monitored_rows(X, y)
@@ -222,6 +227,7 @@ class Monitoring(Explaining):
             assert live.standing is not None
             assert live.trend is not None
             looked = monitor.looked(rows, targets, live.trend)
+            monitored = import_module(_JUDGING).monitored
             found = (monitored(monitor, looked, live.standing, self._names().inputs),)
         self.partial_fit(X, y)
         live = live.with_rows(rows, targets, found)
@@ -231,7 +237,7 @@ class Monitoring(Explaining):
         self._learned = self._known("The monitor")._replace(monitor=monitor, live=live)
         return found
 
-    def plot_monitor(self, found: Monitored, *, axes: Any = None) -> Any:
+    def plot_monitor(self, found: "Monitored", *, axes: Any = None) -> Any:
         """Draw control charts of what :meth:`monitor` found; needs matplotlib.
 
         Parameters
@@ -254,7 +260,7 @@ class Monitoring(Explaining):
             raise ImportError(message) from failure
         return pictures.draw_charts(found, axes=axes)
 
-    def _monitor(self) -> Monitor:
+    def _monitor(self) -> "Monitor":
         """The monitor, or an error that says how to get one."""
         check_learned(self.ready())
         monitor = self._known("The monitor").monitor
@@ -273,55 +279,10 @@ class Monitoring(Explaining):
         if y is None:
             return rows, None
         is_class = self.task_ == CLASSIFICATION
+        indicators = import_module(_MONITOR).indicators
         targets = indicators(np.asarray(y), self.classes_) if is_class else np.asarray(y, float)
         targets = targets.reshape(len(targets), -1)
         if len(targets) != len(rows) or not np.isfinite(targets).all():
             message = f"y must hold {len(rows)} finite targets, one for each row of X."
             raise DataError(message)
         return rows, targets
-
-
-def asked_of(
-    row_level: float, rows_per_alarm: float, confidence: float, spe: str, dependence: float | None
-) -> Asked:
-    """Check what is asked of a monitor."""
-    if spe not in ("weighted", "plain"):
-        message = f"spe={spe!r} is not known; give 'weighted' or 'plain'."
-        raise ValueError(message)
-    numbers = (float(row_level), float(rows_per_alarm), float(confidence))
-    tau = None if dependence is None else float(dependence)
-    asked = Asked(*numbers, spe == "weighted", tau)
-    asked.check()
-    return asked
-
-
-def monitored(
-    monitor: Monitor, looked: Looked, standing: Standing, names: tuple[str, ...]
-) -> Monitored:
-    """Judge what was found in rows."""
-    sums, statistics = monitor.sums, monitor.statistics
-    gains, parts = monitor.gains(looked.values), looked.parts[list(sums)]
-    after, levels, raised = followed(standing, gains, parts, monitor.threshold)
-    evidence = np.zeros_like(looked.values)
-    for place, level in zip(sums, levels.T, strict=True):
-        evidence[:, place] = np.maximum(evidence[:, place], level)
-    n = len(statistics) // 2
-    promised = sum(scale.promised for scale in monitor.scales[:n])
-    return Monitored(
-        statistics,
-        looked.values,
-        np.array([scale.limit for scale in monitor.scales]),
-        max(promised, monitor.asked.row_level),
-        monitor.asked.rows_per_alarm,
-        looked.parts,
-        evidence,
-        monitor.threshold,
-        tuple(
-            alarm_of(a.row, statistics[sums[a.place]], a.since, a.contributions, names)
-            for a in raised
-        ),
-        standing.rows,
-        names,
-        after,
-        looked.trend,
-    )

@@ -32,6 +32,7 @@ response is linear, the features then span hardly more than the inputs do.
 """
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,6 @@ from okspca.features.relevance import (
     input_scales,
     relevance,
 )
-from okspca.features.training import trained
 from okspca.features.trials import Pilot, Trial, tried
 from okspca.numerics.arrays import Floats
 
@@ -258,7 +258,8 @@ def _suggested(step: _Step, pilot: Pilot) -> Floats:
 
 def _trained(start: _Step, best: _Step, pilot: Pilot, tick: Callable[[], object]) -> _Step:
     """Train the map of ``start``; return ``best`` where that does not pay."""
-    found = trained(start.trial, pilot, tick)
+    training = import_module("okspca.features.training")  # the last rung is seldom reached
+    found = training.trained(start.trial, pilot, tick)
     after = _Step(found.trial, TRAINED, start.scales)
     if not after.pays(start):
         return best

@@ -20,11 +20,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from okspca.features.cosines import CosineMap
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import Floats, frozen
 from okspca.numerics.cosine import cosine_features
 from okspca.numerics.matrix import gram, product
+from okspca.numerics.scratch import lent
 from okspca.numerics.symmetric import diagonalise
 
+#: Memory for features of all rows: those on trial, or slopes, but never both at a time.
+FEATURES, WEIGHED = "features of rows", "weighed features of rows"
 #: Share of the trace that decides how many eigenvectors are kept, and share they then have.
 KEPT = 0.99
 #: Most inputs for which mixtures are looked for; eigenvectors of more would take too long.
@@ -75,11 +78,16 @@ def gradients(feature_map: CosineMap, B: Floats, Z: Floats) -> Iterator[Floats]:
     [2.828427]
     """
     amplitude = float(np.sqrt(2.0 / feature_map.n_features))
-    slopes = feature_map.project(Z)
-    cosine_features(slopes, feature_map.phases + 0.5 * np.pi, amplitude)  # -sin
+    shape = len(Z), feature_map.n_features
+    slopes = feature_map.project(Z, lent(FEATURES, shape))
+    # Frozen, as those of the map are: another type would be another kernel.
+    cosine_features(slopes, frozen(feature_map.phases + 0.5 * np.pi), amplitude)  # -sin
     # One target at a time: all would take rows x inputs x targets numbers.
-    for column in B.T:
-        yield feature_map.backproject(slopes * column)
+    for column in B.T[:-1]:
+        yield feature_map.backproject(np.multiply(slopes, column, out=lent(WEIGHED, shape)))
+    for column in B.T[-1:]:
+        slopes *= column
+        yield feature_map.backproject(slopes)
 
 
 def input_scales(m: Floats) -> Floats:

@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from okspca.features.cosines import CosineMap
+from okspca.features.relevance import FEATURES
 from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import gram, product
+from okspca.numerics.scratch import lent
 from okspca.numerics.whitening import ridge_coefficients, ridge_factor
 
 LEARNED_SHARE = 0.75
@@ -97,7 +99,7 @@ def tried(feature_map: CosineMap, pilot: Pilot, ridges: Sequence[float] = RIDGES
     """Fit the first rows with every ridge, predict the last ones, and keep the best."""
     (Z, T, weights), learn = pilot, pilot.learn
     share = weights[:learn] / weights[:learn].sum()
-    Phi = feature_map.transform(Z)
+    Phi = feature_map.fill(Z, lent(FEATURES, (len(Z), feature_map.n_features)))
     right_mean, root = product(share, T[:learn]), np.sqrt(share)[:, np.newaxis]
     # In place: these are the large arrays, and new ones would cost as much as the arithmetic.
     Phi -= product(share, Phi[:learn])

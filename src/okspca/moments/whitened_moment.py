@@ -20,6 +20,7 @@ weights a class counts p_c^2 (``"squared"``, as in the paper); ``"proportional"`
 sqrt(p_c), the ordinary scatter between classes, and ``"balanced"`` by p_c: all classes alike.
 """
 
+from importlib import import_module
 from typing import ClassVar, Self
 
 import numpy as np
@@ -27,9 +28,8 @@ import numpy as np
 from okspca.errors import MergeError
 from okspca.moments.arrays import Change, EncodedRows, GroupArrays
 from okspca.moments.block_sums import BlockSums
-from okspca.moments.calibration import Calibration
 from okspca.moments.input_covariance import InputCovariance, Past
-from okspca.moments.judging_moment import JudgingMoment
+from okspca.moments.judging_moment import CALIBRATION, JudgingMoment
 from okspca.moments.pencil import Pencil
 from okspca.moments.recursions import add_block, add_single, add_summary, faded_weights, turned
 from okspca.moments.ridge_choice import RidgeChoice
@@ -117,7 +117,7 @@ class WhitenedMoment(JudgingMoment):
         self.n_directions = n_directions
         self.covariance = InputCovariance(n_left)
         self.choice = RidgeChoice(n_left) if ridge is None else None
-        self.calibration = Calibration(n_left) if calibrated else None
+        self.calibration = import_module(CALIBRATION).Calibration(n_left) if calibrated else None
 
     @property
     def is_shown_as_stored(self) -> bool:

@@ -46,11 +46,15 @@ from okspca.numerics.announcing import ANNOUNCER
 from okspca.numerics.helpers import HELPERS
 
 PACKAGE = Path(__file__).resolve().parent.parent
+OWN = os.path.join(PACKAGE, "")
 PREFIX = "okspca-kernels-"
+#: Folders of the package without kernels, and without anything that kernels take from elsewhere.
+WITHOUT_KERNELS = ("cli", "datasets", "files", "moved", "report", "state")
 #: Permissions of a new cache, and those that let others write.
 PRIVATE, FOR_OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 #: Signs of code that becomes machine code, and of names that it takes from elsewhere.
 HOLDS_KERNELS = re.compile(rb"@(?:compiled|fused|reordered|shared|overload|register_jitable)\b")
+EMITS = b"= emitted("
 IMPORTED = re.compile(rb"from \w+\.([\w.]+) import")
 #: Seconds between two looks at a kernel that another process compiles, and until it is given up.
 GLANCE, PATIENCE = 0.01, 60.0
@@ -61,12 +65,15 @@ class _InFolder(InTreeCacheLocator):
 
     def __init__(self, function: Callable[..., object], file: str) -> None:
         super().__init__(function, file)  # type: ignore[no-untyped-call]
-        below: str = self.get_suitable_cache_subpath(file)  # type: ignore[no-untyped-call]
-        self._below = os.path.join(folder_of_others(Path(file)), below)
+        self._below = below(file)
 
     def get_cache_path(self) -> str:
         """Return the folder of one source file."""
         return os.path.join(str(FOLDER), self._below)
+
+    def get_source_stamp(self) -> str:
+        """Return nothing: the folder is that of the contents of this file and others."""
+        return ""
 
     def ensure_cache_path(self) -> None:
         """Make the folder; whether it can be written is found out only when there is need to."""
@@ -273,6 +280,13 @@ def _made_private(folder: Path) -> Path:
     return folder
 
 
+@cache
+def below(file: str) -> str:
+    """Return where the kernels of a source file lie in the folder of this version."""
+    others = "" if file.startswith(OWN) else folder_of_others(Path(file))
+    return os.path.join(others, _InFolder.get_suitable_cache_subpath(file))  # type: ignore[no-untyped-call]
+
+
 def folder_of_others(file: Path) -> str:
     """Name what sets the kernels of another package apart; nothing for our own.
 
@@ -302,14 +316,14 @@ def fingerprint(package: Path) -> str:
     """
     # Of names and bytes only: whoever imports the package waits for this.
     root = os.path.join(package, "")
-    files = sorted(_sources(package)) if package.is_dir() else [str(package)]
+    files = sorted(_sources(str(package))) if package.is_dir() else [str(package)]
     sources = {file: _content(file) for file in files}
-    kernels = [file for file, source in sources.items() if HOLDS_KERNELS.search(source)]
+    kernels = [file for file, source in sources.items() if holds_kernels(source)]
     needed = set(kernels)
     for file in kernels:
         for name in IMPORTED.findall(sources[file]):
             module = root + name.decode().replace(".", os.sep)
-            needed |= {f"{module}.py", os.path.join(module, "__init__.py")}
+            needed |= {f"{module}.py", f"{module}{os.sep}__init__.py"}
     digest = hashlib.sha256()
     for file, source in sources.items():
         if file in needed:
@@ -317,11 +331,24 @@ def fingerprint(package: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _sources(package: Path) -> Iterator[str]:
-    """Yield the source files of a package, without looking into caches."""
+def holds_kernels(source: bytes) -> bool:
+    """Whether a source file has code that becomes machine code.
+
+    Examples
+    --------
+    >>> holds_kernels(b"@compiled"), holds_kernels(b"inner = emitted(a, b)"), holds_kernels(b"")
+    (True, True, False)
+    """
+    return EMITS in source or HOLDS_KERNELS.search(source) is not None
+
+
+def _sources(package: str) -> Iterator[str]:
+    """Yield the source files of a package that may hold kernels, or what these take in."""
+    is_own = package == str(PACKAGE)
     for folder, folders, names in os.walk(package):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        yield from (os.path.join(folder, name) for name in names if name.endswith(".py"))
+        left_out = WITHOUT_KERNELS if is_own and folder == package else ()
+        folders[:] = [name for name in folders if name != "__pycache__" and name not in left_out]
+        yield from (f"{folder}{os.sep}{name}" for name in names if name.endswith(".py"))
 
 
 def _content(file: str) -> bytes:

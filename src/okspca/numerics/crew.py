@@ -69,15 +69,15 @@ class Crew:
         try:
             for item in items:
                 given.append((item, pool.submit(work, item)))
-            here: dict[int, Found] = {}
+            here: dict[int, Future[Found]] = {}
             while taken < len(given):
                 # While others are busy with it, do the next one that nobody has begun.
                 while taken not in here and not given[taken][1].done() and begun < len(given):
                     if given[begun][1].cancel():
-                        here[begun] = work(given[begun][0])
+                        here[begun] = _done(work, given[begun][0])
                     begun += 1
-                found = here.pop(taken) if taken in here else given[taken][1].result()
-                if not take(found):
+                # An error waits for its turn as well: the first one is told, whoever met it.
+                if not take(here.pop(taken, given[taken][1]).result()):
                     break
                 taken += 1
         finally:
@@ -94,6 +94,16 @@ class Crew:
         """End the threads."""
         if self._pool is not None:
             _uninterrupted(self._pool.shutdown)
+
+
+def _done(work: Callable[[Item], Found], item: Item) -> Future[Found]:
+    """Do it here, and keep what came of it."""
+    future: Future[Found] = Future()
+    try:
+        future.set_result(work(item))
+    except Exception as failure:
+        future.set_exception(failure)
+    return future
 
 
 #: Who works for the calls that this thread makes; the threads of a crew have none of their own.

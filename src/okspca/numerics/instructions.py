@@ -1,8 +1,9 @@
 r"""What the files that emit vector instructions have in common.
 
-They are few: the tile of a matrix product, and sums in a fixed order.  A product and the sum that
-it goes into may round once ("contract"): they do on every processor that can (with AVX2 or NEON),
-and never elsewhere, wherever the instructions are copied to.
+They are few: the tile of a matrix product, rows of a triangular factor, and sums in a fixed order.
+In the first and the last, a product and the sum that it goes into may round once ("contract"): they
+do on every processor that can (with AVX2 or NEON), and never elsewhere, wherever the instructions
+are copied to.  Vectors may be longer than those of the processor, which then takes several.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import numba
 from llvmlite import ir
 from numba.extending import intrinsic
 
-#: Numbers in a vector.
+#: Numbers in a vector of a sum: its order depends on them.
 LANES = 4
 INT, DOUBLE = ir.IntType(64), ir.DoubleType()
 VECTOR = ir.VectorType(DOUBLE, LANES)
@@ -36,11 +37,12 @@ def unpacked(builder: Any, numbers: Any) -> Any:
     return [builder.extract_value(numbers, i) for i in range(len(numbers.type))]
 
 
-def spread(builder: Any, number: Any) -> Any:
-    """Emit a vector of one number, LANES times."""
-    empty, kind = ir.Constant(VECTOR, ir.Undefined), ir.IntType(32)
-    single = builder.insert_element(empty, number, kind(0))
-    pattern = ir.Constant(ir.VectorType(kind, LANES), [0] * LANES)
+def spread(builder: Any, number: Any, lanes: int = LANES) -> Any:
+    """Emit a vector of one number, so many times."""
+    kind, place = ir.VectorType(DOUBLE, lanes), ir.IntType(32)
+    empty = ir.Constant(kind, ir.Undefined)
+    single = builder.insert_element(empty, number, place(0))
+    pattern = ir.Constant(ir.VectorType(place, lanes), [0] * lanes)
     return builder.shuffle_vector(single, empty, pattern)
 
 
@@ -50,14 +52,14 @@ def moved(builder: Any, pointer: Any, by: Any) -> Any:
     return builder.bitcast(builder.gep(first, [by]), pointer.type)
 
 
-def load_vector(builder: Any, pointer: Any, i: Any) -> Any:
-    """Emit the load of LANES numbers from number ``i`` on."""
-    return builder.load(vector_place(builder, pointer, i), align=8)
+def load_vector(builder: Any, pointer: Any, i: Any, lanes: int = LANES) -> Any:
+    """Emit the load of so many numbers from number ``i`` on."""
+    return builder.load(vector_place(builder, pointer, i, lanes), align=8)
 
 
-def vector_place(builder: Any, pointer: Any, i: Any) -> Any:
-    """Emit the address of LANES numbers from number ``i`` on."""
-    return builder.bitcast(builder.gep(pointer, [i]), VECTOR.as_pointer())
+def vector_place(builder: Any, pointer: Any, i: Any, lanes: int = LANES) -> Any:
+    """Emit the address of so many numbers from number ``i`` on."""
+    return builder.bitcast(builder.gep(pointer, [i]), ir.VectorType(DOUBLE, lanes).as_pointer())
 
 
 def loop(

@@ -18,8 +18,6 @@ from okspca.numerics.arrays import Floats
 from okspca.numerics.instructions import (
     DOUBLE,
     INT,
-    LANES,
-    ZERO,
     emitted,
     fused,
     load_vector,
@@ -30,8 +28,10 @@ from okspca.numerics.instructions import (
     vector_place,
 )
 
-#: Twelve sums, two vectors and a factor at a time fit the sixteen registers of AVX2.
+#: A row is one vector of AVX-512, and two where vectors have four numbers: twelve sums, two vectors
+#: and a factor at a time then fit the sixteen registers of AVX2.
 HEIGHT, WIDTH = 6, 8
+_ZEROS = ir.Constant(ir.VectorType(DOUBLE, WIDTH), [0.0] * WIDTH)
 
 
 def _emit_fill(
@@ -49,7 +49,7 @@ def _emit_fill(
         at_a, at_b, at_c = unpacked(builder, arguments[3])
         row, depth = unpacked(builder, arguments[4])
         sums = _emit_sums(builder, builder.gep(a, [at_a]), builder.gep(b, [at_b]), depth)
-        scale = spread(builder, arguments[6])
+        scale = spread(builder, arguments[6], WIDTH)
         sums = [builder.fmul(scale, total) for total in sums]
         _emit_stores(builder, sums, moved(builder, c, at_c), row, arguments[5])
         return context.get_dummy_value()
@@ -64,20 +64,19 @@ def _emit_sums(builder: Any, a: Any, b: Any, depth: Any) -> list[Any]:
         """Add the products of one column of A with one row of B."""
         at_a = builder.gep(a, [builder.mul(p, INT(HEIGHT))])
         at_b = builder.gep(b, [builder.mul(p, INT(WIDTH))])
-        vectors = [load_vector(builder, at_b, INT(j)) for j in range(0, WIDTH, LANES)]
-        before, grown = iter(sums), []
-        for r in range(HEIGHT):
-            factor = spread(builder, builder.load(builder.gep(at_a, [INT(r)]), align=8))
-            grown += [fused(builder, factor, vector, next(before)) for vector in vectors]
+        row, grown = load_vector(builder, at_b, INT(0), WIDTH), []
+        for r, total in enumerate(sums):
+            number = builder.load(builder.gep(at_a, [INT(r)]), align=8)
+            grown.append(fused(builder, spread(builder, number, WIDTH), row, total))
         return grown
 
-    return loop(builder, (INT(0), depth, 1), [ZERO] * (HEIGHT * WIDTH // LANES), step)[1]
+    return loop(builder, (INT(0), depth, 1), [_ZEROS] * HEIGHT, step)[1]
 
 
 def _emit_stores(builder: Any, sums: list[Any], c: Any, row: Any, adds: Any) -> None:
     """Emit what becomes of the sums: they are added to the tile, or put there."""
     rows = [moved(builder, c, builder.mul(row, INT(r))) for r in range(HEIGHT)]
-    places = [vector_place(builder, at, INT(j)) for at in rows for j in range(0, WIDTH, LANES)]
+    places = [vector_place(builder, at, INT(0), WIDTH) for at in rows]
     with builder.if_else(adds) as (to_add, to_put):
         with to_add:
             for place, total in zip(places, sums, strict=True):

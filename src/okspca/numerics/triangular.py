@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from okspca.numerics.arrays import Floats
+from okspca.numerics.elimination import COLUMNS, take_off
 from okspca.numerics.matrix import multiply_into
 from okspca.numerics.shared import nothing, read_rows, rows, shared, truth
 
@@ -89,7 +90,15 @@ def factor_in_place(A: Floats) -> bool:
         end = min(start + BAND, n)
         above, band = A[:start, start:end], A[start:end, start:]
         multiply_into(above.T, A[:start, start:], band, -1.0, 1.0, True)
+        # What lies below the diagonal is computed, too, where that is quicker, and cleared at once.
+        whole = start + (n - start) // COLUMNS * COLUMNS
         for i in range(start, end):
+            for j in range(start, whole, COLUMNS):
+                take_off(A, start, i, j)
+            for r in range(start, i):
+                share = A[r, i]
+                for j in range(whole, n):
+                    A[i, j] -= share * A[r, j]
             pivot = A[i, i]
             # Written so that NaN ends it, too.
             if not 0.0 < pivot < np.inf:
@@ -100,10 +109,6 @@ def factor_in_place(A: Floats) -> bool:
             A[i, i] = root
             for j in range(i + 1, n):
                 A[i, j] /= root
-            for r in range(i + 1, end):
-                share = A[i, r]
-                for j in range(r, n):
-                    A[r, j] -= share * A[i, j]
     return True
 
 

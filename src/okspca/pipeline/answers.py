@@ -4,14 +4,12 @@ Every function takes a *settled* state, one without waiting rows, and changes no
 :meth:`Pipeline.read`, which settles the state first and remembers the answers.
 """
 
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from okspca.basis import Basis
-from okspca.diagnostics.same_target import SameTargetReport, same_target_report
-from okspca.diagnostics.stability import Stability, estimate_stability
-from okspca.diagnostics.words import error_lines
 from okspca.errors import NotReadyError
 from okspca.features import FeatureMap, FourierMap
 from okspca.numerics.addresses import read_only
@@ -26,6 +24,9 @@ from okspca.pipeline.schedule import CHUNK_ROWS
 from okspca.pipeline.state import PipelineState
 from okspca.services.answers import certificate_of
 from okspca.standardize import Standardizer
+
+if TYPE_CHECKING:
+    from okspca.diagnostics import SameTargetReport, Stability
 
 
 class Embedding(NamedTuple):
@@ -136,7 +137,7 @@ def mean_features(state: PipelineState) -> Floats:
 
 
 @answered_once
-def report(state: PipelineState) -> SameTargetReport:
+def report(state: PipelineState) -> "SameTargetReport":
     """Compare the delivered basis with the exact solution of the same moment."""
     scaled = state.moment.scaled()
     exact = by_svd(scaled.Ct)
@@ -151,18 +152,22 @@ def report(state: PipelineState) -> SameTargetReport:
         extracted = within_span(full, scaled.Ct).rows[:q]
         bases = (full.T, extracted.T)
     C = scaled.Ct.T * scaled.scale
-    return same_target_report(state.rows, C, (exact.rows.T, sigma), (q, reference_rank), bases)
+    diagnostics = import_module("okspca.diagnostics.same_target")  # few ask for it
+    return diagnostics.same_target_report(
+        state.rows, C, (exact.rows.T, sigma), (q, reference_rank), bases
+    )
 
 
 @answered_once
-def stability(state: PipelineState) -> Stability:
+def stability(state: PipelineState) -> "Stability":
     """Estimate how far the exact subspace of the rows so far is from the population's."""
     if state.sub_moments is None:
         message = "No sub-moments were kept; make the model with stability=8."
         raise NotReadyError(message)
     groups = state.moment.in_target_coordinates(state.sub_moments.arrays(state.moment.rows))
     has_no_target = state.moment.scaled().is_zero
-    return estimate_stability(state.rows, groups, state.n_columns, has_no_target)
+    diagnostics = import_module("okspca.diagnostics.stability")
+    return diagnostics.estimate_stability(state.rows, groups, state.n_columns, has_no_target)
 
 
 @answered_once
@@ -172,4 +177,5 @@ def errors_in_words(state: PipelineState) -> str:
         found: Stability | str = stability(state)
     except NotReadyError as failure:
         found = f"not estimated. {failure}"
-    return error_lines(request(state).certificate, found)
+    words = import_module("okspca.diagnostics.words")
+    return words.error_lines(request(state).certificate, found)

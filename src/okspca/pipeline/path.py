@@ -11,19 +11,25 @@ was cut.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from okspca.features import FeatureMap
 from okspca.numerics.arrays import Floats
 from okspca.pipeline.ahead import Kept, answering, followed, may_follow
 from okspca.pipeline.asking import NOTHING, Answers, AskedState, is_asked_ahead
 from okspca.pipeline.chunks import chunks_at_once
-from okspca.pipeline.fast_row import FastRow, RowInputs, RowTarget, is_served
 from okspca.pipeline.front_end import widened
 from okspca.pipeline.learning import learn, next_due, settled
 from okspca.pipeline.snapshot import Answer, Readable
 from okspca.pipeline.state import PipelineState
-from okspca.pipeline.waiting_row import WaitingRow, waits_here
+
+if TYPE_CHECKING:
+    from okspca.pipeline.fast_row import FastRow, RowInputs, RowTarget
+    from okspca.pipeline.waiting_row import WaitingRow
+
+# Imported with the first single row.
+_FAST_ROW, _WAITING_ROW = "okspca.pipeline.fast_row", "okspca.pipeline.waiting_row"
 
 
 class Pipeline(Readable[PipelineState]):
@@ -50,7 +56,7 @@ class Pipeline(Readable[PipelineState]):
     [0.5]
     """
 
-    _fast_row: FastRow | WaitingRow | None = None
+    _fast_row: "FastRow | WaitingRow | None" = None
     #: A state with waiting rows and its version, and what became of it when they were folded.
     _folded: tuple[PipelineState, int, PipelineState] | None = None
     _answers: Answers = NOTHING
@@ -87,7 +93,7 @@ class Pipeline(Readable[PipelineState]):
             start = stop
         self._replace(state)
 
-    def learn_row(self, x: RowInputs, target: RowTarget, **companions: Any) -> bool:
+    def learn_row(self, x: "RowInputs", target: "RowTarget", **companions: Any) -> bool:
         """Learn one row by one compiled call (``target``: the response, or the column of a class).
 
         ``companions`` are as for :meth:`run`.  False where that must take the row; nothing was
@@ -159,14 +165,15 @@ class Pipeline(Readable[PipelineState]):
             self._folded = state, version, found
         return found
 
-    def _open_fast_row(self) -> FastRow | WaitingRow | None:
+    def _open_fast_row(self) -> "FastRow | WaitingRow | None":
         """Bind the kernel that learns rows, where the state is of a kind that is served."""
-        waits = waits_here(self.state)
-        if not (waits or is_served(self.state)):
+        waiting, fast = import_module(_WAITING_ROW), import_module(_FAST_ROW)
+        waits = waiting.waits_here(self.state)
+        if not (waits or fast.is_served(self.state)):
             return None
         if not self.state.is_writable():
             self.state = self.state.to_learn()
-        self._fast_row = WaitingRow(self.state) if waits else FastRow(self.state)
+        self._fast_row = waiting.WaitingRow(self.state) if waits else fast.FastRow(self.state)
         return self._fast_row
 
     def _replace(self, state: PipelineState) -> None:

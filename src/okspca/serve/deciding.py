@@ -280,9 +280,7 @@ class Draft:
         if len(set(rows.ids)) < len(rows.ids) or len(rows.ids) > most:
             message = "Ids of rows must all differ, and there must be room for them."
             raise unlearnable(message)
-        new = {
-            name: x for name, x in zip(rows.ids, rows.X, strict=True) if self._is_new(name, x)
-        }
+        new = {name: x for name, x in zip(rows.ids, rows.X, strict=True) if self._is_new(name, x)}
         if len(rows.X):
             self._take_shape(rows)
         self._stored |= new
