@@ -44,6 +44,7 @@ SLOW = (
     "lab/test_ways_out.py",
     "numerics/test_shared_cache.py",
     "serve/test_dashboard.py",
+    "serve/test_faults.py",
     "state/test_absurd_files.py",
     "state/test_spoiled_files.py",
     "test_docs.py",

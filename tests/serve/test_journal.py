@@ -126,6 +126,113 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.M
     assert numbers(tmp_path) == [1, 2]
 
 
+def test_room_is_looked_for_as_long_as_the_entry_that_found_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = written(tmp_path, 1)
+    whole = next(tmp_path.iterdir()).read_bytes()
+    frame, write, room = framed(2, entry(2)), os.write, 60
+
+    def little(handle: int, data: Any) -> int:
+        if len(data) > room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(handle, data)
+
+    monkeypatch.setattr("okspca.serve.journal.os.write", little)
+    with pytest.raises(NoRoomError):
+        journal.append(2, frame)
+    assert not journal.has_room()
+    room = len(frame)
+    assert journal.has_room()
+    assert next(tmp_path.iterdir()).read_bytes() == whole
+    journal.append(2, frame)
+    journal.close()
+    assert numbers(tmp_path) == [1, 2]
+
+
+def test_a_segment_that_cannot_be_begun_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = written(tmp_path, 1, segment_bytes=1)
+
+    def full(folder: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("okspca.serve.journal.flush_folder", full)
+        with pytest.raises(NoRoomError):
+            journal.append(2, framed(2, entry(2)))
+    assert len(list(tmp_path.iterdir())) == 1
+    journal.append(2, framed(2, entry(2)))
+    journal.close()
+    assert numbers(tmp_path) == [1, 2]
+
+
+def test_an_entry_that_nobody_could_read_again_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = written(tmp_path, 1)
+    monkeypatch.setattr("okspca.serve.journal.MOST_BYTES", 100)
+    with pytest.raises(ValueError, match="more than 100; send fewer rows"):
+        journal.append(2, framed(2, entry(2)))
+    journal.close()
+    assert numbers(tmp_path) == [1]
+
+
+def test_segments_that_could_not_be_moved_are_moved_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = tmp_path / "kept"
+    journal = written(tmp_path / "journal", 5, segment_bytes=1, keep=keep)
+    before, replace, left = journal.n_bytes, os.replace, 1
+
+    def seldom(path: Any, other: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.EACCES, "Permission denied")
+        replace(path, other)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("okspca.serve.journal.os.replace", seldom)
+        with pytest.raises(OSError, match="Permission denied"):
+            journal.truncate(3)
+    assert journal.n_bytes == before * 4 / 5
+    journal.truncate(3)
+    assert len(list(keep.iterdir())) == 3
+    assert journal.n_bytes == before * 2 / 5
+    journal.close()
+
+
+def test_segments_are_kept_on_another_disk_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = tmp_path / "kept"
+    journal = written(tmp_path / "journal", 3, segment_bytes=1, keep=keep)
+    replace = os.replace
+
+    def within_one_disk(path: Any, other: Any) -> None:
+        if Path(path).parent != Path(other).parent:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        replace(path, other)
+
+    monkeypatch.setattr("okspca.serve.journal.os.replace", within_one_disk)
+    journal.truncate(2)
+    journal.close()
+    assert numbers(keep) == [1, 2]
+    assert numbers(tmp_path / "journal", after=2) == [3]
+
+
+def test_the_folder_of_a_journal_is_itself_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[Path] = []
+    monkeypatch.setattr("okspca.serve.journal.flush_folder", flushed.append)
+    written(tmp_path / "journal", 1).close()
+    assert tmp_path in flushed
+    assert tmp_path / "journal" in flushed
+
+
 def test_after_a_failed_sync_nothing_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

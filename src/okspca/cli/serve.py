@@ -88,4 +88,4 @@ def serve(
         flags = {name: value for name, value in given.items() if value not in (None, [])}
         settings = read_settings(config, os.environ, flags)
         check_exposure(settings)
-    running.run(settings)
+        running.run(settings)

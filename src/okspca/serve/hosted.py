@@ -6,14 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from okspca.errors import StateError
 from okspca.estimators.monitored import Monitored
 from okspca.estimators.saving import any_model_from, model_bytes
+from okspca.outputs import PARTS, part_of, remove
 from okspca.serve.creating import KINDS, task_of
 from okspca.serve.deciding import FIRST_NUMBER, Change, Limits, apply
 from okspca.serve.journal import Journal
-from okspca.serve.learner import MODEL_FILE, Learner, Schedule
+from okspca.serve.learner import MODEL_FILE, SET_ASIDE_FILE, Learner, Schedule
 from okspca.serve.recorder import Asked, Recorder, Settle
-from okspca.serve.refusals import broken, busy
+from okspca.serve.refusals import broken, busy, no_room
 from okspca.serve.rows import Form
 from okspca.serve.settings import Settings
 from okspca.state.files import read
@@ -37,9 +39,7 @@ class Hosted:
 
     def __init__(self, folder: Path, settings: Settings, settle: Settle) -> None:
         self.folder, self.name, self.settings = folder, folder.name, settings
-        model, record = any_model_from(read(folder / MODEL_FILE))
-        assert record is not None
-        assert record.ledger is not None
+        model, record = _opened(folder)
         self.model, self.target = model, record.target
         self.kind = {name: kind for kind, name in KINDS.items()}[type(model).__name__]
         keep = settings.keep_segments
@@ -124,12 +124,15 @@ class Hosted:
         """Why it does not do all it should; empty where it does."""
         if self.learner.ledger.applied < self.replayed_until and not self.learner.trouble:
             return "It learns again what the journal has."
-        return self.learner.trouble or self.recorder.trouble
+        return self.learner.trouble or self.recorder.trouble or self.learner.hindrance
 
     def ask(self, change: Change, ticket: Any, *, waits_for_learner: bool = False) -> None:
         """Ask for a change; the outcome comes to the ticket."""
         if self.learner.trouble:
             raise broken(self.learner.trouble)
+        if self.journal.is_full and self.learner.hindrance:
+            message = f"The journal is full. {self.learner.hindrance}"
+            raise no_room(message)
         if self.learner.bytes_waiting > self.settings.max_waiting_bytes or self.journal.is_full:
             message = "Rows come faster than they can be learned."
             raise busy(message)
@@ -199,6 +202,24 @@ class Hosted:
         """Tell of a block that was learned."""
         for told in self._watchers:
             told(X, targets, found)
+
+
+def _opened(folder: Path) -> tuple[Any, StreamRecord]:
+    """Read the checkpoint of a model; what a killed process left beside it goes."""
+    path = folder / MODEL_FILE
+    for name in (MODEL_FILE, SET_ASIDE_FILE):
+        for part in folder.glob(f"{part_of(folder / name)}*"):
+            if part.suffix in PARTS:
+                remove(part)
+    try:
+        model, record = any_model_from(read(path))
+    except StateError as failure:
+        message = f"{path} cannot be loaded: {failure}"
+        raise StateError(message) from failure
+    if record is None or record.ledger is None or type(model).__name__ not in KINDS.values():
+        message = f"{path} was not written by a service; create the model from it by PUT."
+        raise StateError(message)
+    return model, record
 
 
 def finite(value: float) -> float | None:

@@ -4,13 +4,16 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+from okspca.errors import StateError
 from okspca.serve.creating import begun, removed
-from okspca.serve.hosted import Hosted
+from okspca.serve.hosted import JOURNAL_FOLDER, Hosted
 from okspca.serve.learner import MODEL_FILE
+from okspca.serve.lock import FolderLock
 from okspca.serve.recorder import Settle
-from okspca.serve.refusals import conflict, malformed, unknown
+from okspca.serve.refusals import conflict, malformed, unknown, unwritten
 from okspca.serve.settings import Settings
 from okspca.state.streams import StreamRecord
 
@@ -35,14 +38,31 @@ class Hosts:
         #: Told of models that come.
         self.met: list[Callable[[Hosted], None]] = []
         settings.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FolderLock(settings.folder)
 
     def open(self) -> None:
-        """Open every model, and replay what its journal has."""
+        """Open every model, and replay what its journal has.
+
+        Raises
+        ------
+        StateError
+            Another service has the folder, or a model cannot be opened: then none is served, since
+            whoever sends it rows would take it for one that never was.
+        """
+        self._lock.take()
         for path in sorted(self.settings.folder.iterdir()):
             if path.name.endswith((".new", ".gone")) and path.name.startswith("."):
                 shutil.rmtree(path)
-            elif NAME.fullmatch(path.name) and (path / MODEL_FILE).exists():
-                self._add(Hosted(path, self.settings, self._settle))
+            elif NAME.fullmatch(path.name) and _is_model(path):
+                self._add(self._opened(path))
+
+    def _opened(self, path: Path) -> Hosted:
+        """Open a model, or say which one cannot be opened."""
+        try:
+            return Hosted(path, self.settings, self._settle)
+        except (OSError, ValueError) as failure:
+            message = f"The model {path.name} cannot be opened: {_why(failure)}"
+            raise StateError(message) from failure
 
     def __iter__(self) -> Iterator[Hosted]:
         """All models."""
@@ -64,8 +84,13 @@ class Hosts:
         with self._changing:
             self._check_new(name)
             folder = self.settings.folder / name
-            begun(folder, model, record)
-            return self._add(Hosted(folder, self.settings, self._settle))
+            try:
+                begun(folder, model, record)
+                hosted = Hosted(folder, self.settings, self._settle)
+            except (OSError, StateError) as failure:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise unwritten(failure, "the model cannot be written") from failure
+            return self._add(hosted)
 
     def remove(self, name: str) -> None:
         """Stop a model and remove its folder."""
@@ -82,6 +107,7 @@ class Hosts:
             thread.start()
         for thread in threads:
             thread.join()
+        self._lock.give_back()
 
     @property
     def troubles(self) -> dict[str, str]:
@@ -108,3 +134,15 @@ class Hosts:
             told(hosted)
         hosted.start()
         return hosted
+
+
+def _is_model(path: Path) -> bool:
+    """Whether a folder is that of a model, even if its model is missing."""
+    return (path / MODEL_FILE).exists() or (path / JOURNAL_FOLDER).exists()
+
+
+def _why(failure: OSError | ValueError) -> str:
+    """What is wrong, and with which file."""
+    if isinstance(failure, OSError) and failure.filename:
+        return f"{failure.filename}: {failure.strerror}."
+    return str(failure)

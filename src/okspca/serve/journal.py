@@ -9,20 +9,24 @@ Anything else that cannot be read, such as damage in the middle or a number that
 refused: what follows it was acknowledged, and may not be dropped in silence.
 """
 
+import contextlib
 import errno
+import logging
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from okspca.errors import StateError
-from okspca.outputs import NO_ROOM, flush_folder
-from okspca.serve.entries import MAGIC, Entry, entry_of, frame_at, frames
+from okspca.outputs import NO_ROOM, flush_folder, remove, replacing
+from okspca.serve.entries import MAGIC, MOST_BYTES, Entry, entry_of, frame_at, frames
 
 SUFFIX = ".journal"
 DIGITS = 12
 #: Brings content and length of a file to the disk; times of the file may wait.
 _sync = getattr(os, "fdatasync", os.fsync)
+LOGGER = logging.getLogger("okspca.serve")
 
 
 class NoRoomError(OSError):
@@ -86,6 +90,8 @@ class Journal:
         #: First number and length of every segment, in order; the last one is written to.
         self._segments: list[tuple[int, int]] = []
         self._handle: int | None = None
+        #: Length of the last entry for which there was no room.
+        self._refused = 0
         self._lock = threading.Lock()
 
     @property
@@ -108,6 +114,7 @@ class Journal:
             The journal is damaged, or entries are missing.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
+        flush_folder(self.folder.parent)
         paths = sorted(self.folder.glob(f"*{SUFFIX}"))
         expected = after + 1
         for path in paths:
@@ -140,7 +147,12 @@ class Journal:
             The disk, or the room for the journal, is full; nothing was written.
         BrokenJournalError
             Writing failed in another way.
+        ValueError
+            The entry is so long that nobody could read it again.
         """
+        if len(frame) > MOST_BYTES:
+            message = f"An entry has {len(frame)} bytes, more than {MOST_BYTES}; send fewer rows."
+            raise ValueError(message)
         if self.is_broken:
             raise BrokenJournalError(errno.EIO, "An earlier entry could not be synced")
         first, length = self._segments[-1]
@@ -150,6 +162,7 @@ class Journal:
                 first, length = self._segments[-1]
             self._write(frame)
         except OSError as failure:
+            self._refused = len(frame)
             self._take_back(length, failure)
         try:
             assert self._handle is not None
@@ -164,15 +177,26 @@ class Journal:
         """Let go of segments whose entries all have numbers up to this one."""
         with self._lock:
             starts = [first for first, _ in self._segments]
-            n = sum(after <= applied + 1 for after in starts[1:])
-            old, self._segments = starts[:n], self._segments[n:]
-        for first in old:
-            path = self._path(first)
-            if self.keep is None:
-                path.unlink(missing_ok=True)
-            else:
-                self.keep.mkdir(parents=True, exist_ok=True)
-                os.replace(path, self.keep / path.name)
+        for first, after in pairwise(starts):
+            if after > applied + 1:
+                return
+            with contextlib.suppress(FileNotFoundError):
+                self._let_go(self._path(first))
+            with self._lock:
+                self._segments.pop(0)
+
+    def has_room(self) -> bool:
+        """Whether an entry could be written that is as long as the last one that could not."""
+        if self.is_broken:
+            return False
+        _, length = self._segments[-1]
+        try:
+            self._write(bytes(self._refused))
+        except OSError:
+            return False
+        finally:
+            self._cut_back(length)
+        return not self.is_broken
 
     def close(self) -> None:
         """Close the file."""
@@ -189,22 +213,46 @@ class Journal:
 
     def _take_back(self, length: int, failure: OSError) -> None:
         """Cut off what was written of an entry, and say what happened."""
+        self._cut_back(length)
+        if failure.errno in NO_ROOM and not self.is_broken:
+            raise NoRoomError(failure.errno, failure.strerror, str(self.folder)) from failure
+        self.is_broken = True
+        raise BrokenJournalError(failure.errno, failure.strerror, str(self.folder)) from failure
+
+    def _cut_back(self, length: int) -> None:
+        """Bring the last segment back to a length."""
         try:
             if self._handle is not None:
                 os.ftruncate(self._handle, length)
                 os.lseek(self._handle, length, os.SEEK_SET)
         except OSError:
             self.is_broken = True
-        if failure.errno in NO_ROOM and not self.is_broken:
-            raise NoRoomError(failure.errno, failure.strerror, str(self.folder)) from failure
-        self.is_broken = True
-        raise BrokenJournalError(failure.errno, failure.strerror, str(self.folder)) from failure
+
+    def _let_go(self, path: Path) -> None:
+        """Remove a segment, or move it to those that are kept."""
+        if self.keep is None:
+            path.unlink()
+            return
+        self.keep.mkdir(parents=True, exist_ok=True)
+        try:
+            os.replace(path, self.keep / path.name)
+        except OSError as failure:
+            if failure.errno != errno.EXDEV:
+                raise
+            with replacing(self.keep / path.name, overwrite=True) as copy:
+                copy.write(path.read_bytes())
+            path.unlink()
 
     def _begin(self, number: int) -> None:
-        """Begin a segment."""
+        """Begin a segment; if that fails, nothing is left of it."""
         path = self._path(number)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        flush_folder(self.folder)
+        try:
+            flush_folder(self.folder)
+        except OSError:
+            os.close(handle)
+            remove(path)
+            raise
         self.close()
         self._handle = handle
         with self._lock:
@@ -229,6 +277,8 @@ class Journal:
                 "restore the folder from a copy."
             )
             raise StateError(message)
+        # It was being written when the process died, so nobody was told that it is there.
+        LOGGER.warning("%s: %d bytes of an entry that is not whole go", path, len(data) - end)
         os.truncate(path, end)
 
     def _path(self, first: int) -> Path:

@@ -23,6 +23,7 @@ from okspca.serve.deciding import apply
 from okspca.serve.entries import Entry
 from okspca.serve.journal import Journal
 from okspca.serve.recorder import Outcome, Settle
+from okspca.serve.refusals import broken, unwritten
 from okspca.state.ledger import Ledger
 from okspca.state.streams import StreamRecord
 
@@ -30,6 +31,8 @@ MODEL_FILE, SET_ASIDE_FILE = "model.okspca", "set-aside.ndjson"
 #: Rows in control from which limits are made.
 MONITOR_EVERY = 1000
 TICK = 0.5
+#: A checkpoint that could not be written is tried again after so many seconds.
+RETRY_SECONDS = 5.0
 LOGGER = logging.getLogger("okspca.serve")
 #: Told of every block that was learned: inputs, targets, and what a monitor found.
 Learned = Callable[[Any, Any, tuple[Monitored, ...]], None]
@@ -91,7 +94,9 @@ class Learner:
         self._bytes = self._rows = 0
         self._saved, self._saved_at, self._saved_rows = self.ledger.applied, time.monotonic(), 0
         self._wanted: list[Any] = []
-        self._is_ending = False
+        self._is_ending = self._is_over = False
+        #: Why no checkpoint can be written at the moment; empty where it can.
+        self.hindrance = ""
         #: Why learning has stopped; empty while it has not.
         self.trouble = ""
         self._thread = threading.Thread(target=self._run, name="okspca learner", daemon=True)
@@ -122,12 +127,18 @@ class Learner:
             self._rows += entry.n_rows
             self._entries.append((number, entry, waiting))
             self._condition.notify()
+            is_over = self._is_over
+        if is_over:
+            self._give_up()
 
     def ask_checkpoint(self, ticket: Any) -> None:
         """Write a checkpoint as soon as the entry underway is learned."""
         with self._condition:
             self._wanted.append(ticket)
             self._condition.notify()
+            is_over = self._is_over
+        if is_over:
+            self._give_up()
 
     def end(self, seconds: float = 10.0) -> None:
         """Learn what waits, for so long at most, write a checkpoint and stop."""
@@ -140,7 +151,7 @@ class Learner:
         if self._thread.is_alive():
             self._thread.join()
         if not self.trouble:
-            self._checkpoint_if_new()
+            self._told_checkpoint([])
 
     def _run(self) -> None:
         """Learn entries until the end; stop at what nobody has foreseen."""
@@ -150,6 +161,18 @@ class Learner:
         except Exception as failure:
             self.trouble = f"Learning stopped ({type(failure).__name__}: {failure})."
             LOGGER.exception("%s: %s", self.folder.name, self.trouble)
+        with self._condition:
+            self._is_over = True
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """Tell those who wait until their rows are learned that it will not be soon."""
+        with self._condition:
+            waiting = [ticket for _, _, told in self._entries for ticket, _ in told]
+            tickets, self._wanted = [*waiting, *self._wanted], []
+        why = self.trouble or "The service is ending."
+        refusal = broken(f"{why} What is in the journal is learned when it starts again.")
+        self._settle([(ticket, refusal) for ticket in tickets])
 
     def _step(self) -> None:
         """Learn the next entry, or write a checkpoint that is due."""
@@ -157,7 +180,6 @@ class Learner:
             if not self._entries and not self._wanted:
                 self._condition.wait(TICK)
             found = self._entries[0] if self._entries else None
-            wanted, self._wanted = self._wanted, []
         if found is not None:
             number, entry, waiting = found
             self.apply(number, entry)
@@ -168,6 +190,8 @@ class Learner:
                 self._condition.notify_all()
             if waiting:
                 self._settle(waiting)
+        with self._condition:
+            wanted, self._wanted = self._wanted, []
         if wanted or self._is_due():
             self._told_checkpoint(wanted)
 
@@ -256,6 +280,8 @@ class Learner:
 
     def _is_due(self) -> bool:
         """Whether it is time for a checkpoint."""
+        if self.hindrance:
+            return time.monotonic() - self._saved_at >= RETRY_SECONDS
         if self.ledger.applied == self._saved:
             return False
         is_late = time.monotonic() - self._saved_at >= self._schedule.seconds
@@ -263,13 +289,14 @@ class Learner:
 
     def _told_checkpoint(self, tickets: list[Any]) -> None:
         """Write a checkpoint and tell those who asked for it; without room, try again later."""
-        outcome: Outcome = {}
+        outcome: Outcome = {"checkpoint": self.ledger.applied}
         try:
             self._checkpoint_if_new()
-            outcome = {"checkpoint": self.ledger.applied}
+            self.hindrance = ""
         except (OSError, ValueError) as failure:
             LOGGER.warning("%s: no checkpoint was written: %s", self.folder.name, failure)
-            outcome = failure
+            outcome = unwritten(failure, "no checkpoint can be written, the journal keeps all")
+            self.hindrance = outcome.sentence
         self._saved_at = time.monotonic()
         self._settle([(ticket, outcome) for ticket in tickets])
 
@@ -277,3 +304,5 @@ class Learner:
         """Write a checkpoint if something was learned since the last one."""
         if self.ledger.applied > self._saved:
             self.checkpoint()
+        else:
+            self._journal.truncate(self._saved)

@@ -8,21 +8,24 @@ Rows that wait for their target expire by a clock that only goes forward and beg
 process.  What it decides is an entry of the journal like any other, so a replay needs no clock.
 """
 
+import contextlib
+import logging
 import queue
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from okspca.serve.deciding import Change, Draft, Expire, Learn, Limits, Store, apply
+from okspca.serve.deciding import Change, Draft, Expire, Labels, Learn, Limits, Store, apply
 from okspca.serve.entries import Entry, framed
 from okspca.serve.journal import BrokenJournalError, Journal, NoRoomError
 from okspca.serve.refusals import RefusalError, broken, busy, no_room
 from okspca.state.ledger import Ledger
 
-#: A group has no more requests, and no more rows, than this.
-MOST_REQUESTS, MOST_ROWS = 512, 8192
+#: A group that has as many requests, rows or bytes of rows takes no more.
+MOST_REQUESTS, MOST_ROWS, MOST_BYTES = 512, 8192, 64 << 20
 TICK = 1.0
+LOGGER = logging.getLogger("okspca.serve")
 Outcome = dict[str, Any] | Exception
 #: Takes tickets with their outcomes, from another thread.
 Settle = Callable[[list[tuple[Any, Outcome]]], None]
@@ -92,8 +95,7 @@ class Recorder:
     def ask(self, asked: Asked) -> None:
         """Ask for a change; the outcome comes to the ticket."""
         if self._is_ending:
-            message = "The service is ending."
-            raise broken(message)
+            raise broken(self.trouble or "The service is ending.")
         try:
             self._asked.put_nowait(asked)
         except queue.Full:
@@ -108,24 +110,41 @@ class Recorder:
             self._thread.join()
 
     def _run(self) -> None:
-        """Take groups until the end."""
-        goes_on = True
-        while goes_on:
-            group, goes_on = self._group()
-            group += self._expired()
-            if group:
-                self._record(group)
+        """Take groups until the end; stop at what nobody has foreseen."""
+        group, goes_on = list[Asked](), True
+        try:
+            while goes_on:
+                group, goes_on = self._group()
+                group += self._expired()
+                if group:
+                    self._record(group)
+                elif self.trouble and self._journal.has_room():
+                    # Who reads that nothing can be written may not try again by himself.
+                    self.trouble = ""
+        except Exception as failure:
+            LOGGER.exception("%s: recording stopped", self._journal.folder)
+            self._give_up(group, f"Recording stopped ({type(failure).__name__}: {failure}).")
+
+    def _give_up(self, group: list[Asked], sentence: str) -> None:
+        """Tell all who wait, and take nothing any more: nobody knows how things stand."""
+        self.trouble, self._is_ending = f"{sentence} Start the service again.", True
+        with contextlib.suppress(queue.Empty):
+            while True:
+                asked = self._asked.get_nowait()
+                group += [] if asked is None else [asked]
+        self._settle([(asked.ticket, broken(self.trouble)) for asked in group])
 
     def _group(self) -> tuple[list[Asked], bool]:
         """What has come, and whether more may come; wait for the first, but not for long."""
         group: list[Asked] = []
-        rows = 0
+        rows = n_bytes = 0
         try:
             asked = self._asked.get(timeout=TICK)
             while asked is not None:
                 group.append(asked)
-                rows += _n_rows(asked.change)
-                if len(group) >= MOST_REQUESTS or rows >= MOST_ROWS:
+                n, each = _size(asked.change)
+                rows, n_bytes = rows + n, n_bytes + each
+                if len(group) >= MOST_REQUESTS or rows >= MOST_ROWS or n_bytes >= MOST_BYTES:
                     return group, True
                 asked = self._asked.get_nowait()
         except queue.Empty:
@@ -159,7 +178,10 @@ class Recorder:
         try:
             self._journal.append(number, framed(number, entry))
         except Exception as failure:
-            self._fail(told + later, failure)
+            # Refusals, too, were decided on top of what is not on the disk.
+            refusal = _refusal_of(failure)
+            self.trouble = refusal.sentence
+            self._settle([(asked.ticket, refusal) for asked in group])
             return
         self.trouble = ""
         self._take(number, entry, draft.columns)
@@ -174,18 +196,6 @@ class Recorder:
         for name in (*entry.labelled, *entry.expired, *entry.evicted):
             self._since.pop(name, None)
         self._since |= dict.fromkeys(entry.stored, now)
-
-    def _fail(self, waiting: list[tuple[Any, Outcome]], failure: Exception) -> None:
-        """Tell all whose changes were not written."""
-        refusal = _refusal_of(failure)
-        self.trouble = refusal.sentence
-        is_refused = [(ticket, isinstance(outcome, Exception)) for ticket, outcome in waiting]
-        self._settle(
-            [
-                (ticket, outcome if refused else refusal)
-                for (ticket, refused), (_, outcome) in zip(is_refused, waiting, strict=True)
-            ]
-        )
 
 
 def _decided(draft: Draft, change: Change) -> Outcome:
@@ -205,9 +215,11 @@ def _refusal_of(failure: Exception) -> RefusalError:
     if isinstance(failure, BrokenJournalError):
         message = f"The journal cannot be written ({failure.strerror}); start the service again."
         return broken(message)
-    return broken(f"The journal cannot be written ({type(failure).__name__}).")
+    return broken(f"The journal cannot be written ({type(failure).__name__}: {failure}).")
 
 
-def _n_rows(change: Change) -> int:
-    """Rows that a change brings."""
-    return len(change.rows.X) if isinstance(change, Learn | Store) else 1
+def _size(change: Change) -> tuple[int, int]:
+    """Rows that a change brings, and their bytes."""
+    if isinstance(change, Learn | Store):
+        return len(change.rows.X), change.rows.X.nbytes
+    return (len(change.ids), 0) if isinstance(change, Labels) else (1, 0)

@@ -3,6 +3,8 @@
 from http import HTTPStatus
 from typing import Any
 
+from okspca.outputs import NO_ROOM
+
 
 class RefusalError(Exception):
     """A request that changes nothing.
@@ -62,6 +64,14 @@ def broken(sentence: str) -> RefusalError:
 def no_room(sentence: str) -> RefusalError:
     """The disk is full."""
     return RefusalError(HTTPStatus.INSUFFICIENT_STORAGE, sentence, retry_after=10)
+
+
+def unwritten(failure: Exception, what: str) -> RefusalError:
+    """Something could not be written: for lack of room, or because of something else."""
+    cause = failure.__cause__ if isinstance(failure.__cause__, OSError) else failure
+    if getattr(cause, "errno", None) in NO_ROOM:
+        return no_room(f"The disk is full: {what}.")
+    return broken(f"{what[:1].upper()}{what[1:]}: {failure}")
 
 
 def unknown(sentence: str) -> RefusalError:

@@ -52,16 +52,20 @@ def run(settings: Settings, begun: Callable[[Service], None] | None = None) -> N
             begun(service)
 
     server = server_of(settings, with_models)
-    server.run()
-    if not server.started:
-        message = f"The service could not begin at {address(settings)}; its log tells why."
-        raise StateError(message)
+    try:
+        server.run()
+    except SystemExit as ended:  # this is how uvicorn gives up
+        why = server.failure or f"it cannot listen at {address(settings)}; its log tells why."
+        message = f"The service cannot begin: {why}"
+        raise StateError(message) from ended
 
 
 class Server(uvicorn.Server):
     """A server that tells its service when it is asked to end."""
 
     service: Service | None = None
+    #: Why the service could not begin, if it could not.
+    failure: Exception | None = None
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End; connections that would stay open for ever are let go first."""
@@ -85,8 +89,31 @@ def server_of(settings: Settings, begun: Callable[[Service], None]) -> Server:
         server.service = service
         begun(service)
 
-    server = Server(configuration(settings, application(settings, with_models)))
+    app = application(settings, with_models)
+
+    async def telling(scope: Any, receive: Any, send: Any) -> None:
+        """Keep why the service cannot begin; for its log a sentence is enough."""
+        if scope["type"] != "lifespan":
+            await app(scope, receive, send)
+            return
+        try:
+            await app(scope, receive, _without_traceback(send))
+        except Exception as failure:
+            server.failure = failure
+            raise
+
+    server = Server(configuration(settings, telling))
     return server
+
+
+def _without_traceback(send: Any) -> Any:
+    """Leave out what Starlette tells of a failed start: who began the server tells it."""
+
+    async def sending(message: Any) -> None:
+        is_failure = message["type"] == "lifespan.startup.failed"
+        await send({"type": message["type"]} if is_failure else message)
+
+    return sending
 
 
 def configuration(settings: Settings, app: Any) -> uvicorn.Config:
@@ -120,11 +147,18 @@ def address(settings: Settings) -> str:
 def check_folder(settings: Settings) -> None:
     """Raise where nothing could be kept."""
     folder = settings.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    probe = folder / f".writable-{os.getpid()}"
-    probe.write_bytes(b"")
-    probe.unlink()
-    flush_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".writable-{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+        flush_folder(folder)
+    except OSError as failure:
+        message = (
+            f"The folder {folder} cannot be written ({failure.strerror}); "
+            "let this user write there, or name another folder."
+        )
+        raise StateError(message) from failure
 
 
 def log_to_standard_error(settings: Settings) -> None:
