@@ -40,6 +40,7 @@ SLOW = (
     "lab/studies/test_workloads.py",
     "lab/test_bench.py",
     "lab/test_killing.py",
+    "lab/test_serve_kills.py",
     "lab/test_throughput.py",
     "lab/test_ways_out.py",
     "numerics/test_shared_cache.py",

@@ -155,7 +155,7 @@ def test_a_torn_end_of_the_journal_is_cut_off(tmp_path: Path) -> None:
             # The last one was never acknowledged, as far as the disk knows.
             assert served.next_number() == len(ends)
             assert served.learn(len(ends)).json["learned"] == 1
-            assert served.rows() == len(ends)
+            served.until(lambda: served.rows() == len(ends))
             served.ends_by(signal.SIGKILL)
 
 

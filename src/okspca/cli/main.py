@@ -27,7 +27,7 @@ from okspca.cli.monitor import monitor
 from okspca.cli.plot import plot
 from okspca.cli.report import report
 from okspca.cli.serve import serve, service
-from okspca.cli.stopping import leave_at_once, stop
+from okspca.cli.stopping import leave_at_once, one_sentence, stop
 from okspca.cli.transform import transform
 from okspca.cli.wrapping import WIDTH
 from okspca.report.printable import printable
@@ -121,7 +121,9 @@ def demo(
 ) -> None:
     """Stream a built-in data set and certify its embedding."""
     if live:
-        service("demo_live").run(port, seed)
+        live_demo = service("demo_live")
+        with one_sentence():
+            live_demo.run(port, seed)
         return
     before = signal.signal(signal.SIGINT, leave_at_once)
     try:

@@ -33,7 +33,7 @@ class FolderLock:
     ...     try:
     ...         two.take()
     ...     except StateError as refused:
-    ...         print(str(refused)[-57:])
+    ...         print(str(refused)[-52:])
     ...     one.give_back()
     ...     two.take()
     ...     two.give_back()

@@ -10,11 +10,14 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from okspca.errors import StateError
 from okspca.estimators.saving import any_model_from, model_bytes
-from okspca.serve.entries import Entry, frames
+from okspca.serve.entries import Entry, framed, frames
 from okspca.serve.hosted import JOURNAL_FOLDER
 from okspca.serve.journal import SUFFIX, Journal
 from okspca.serve.learner import MODEL_FILE, SET_ASIDE_FILE, Learner
@@ -76,6 +79,19 @@ def remains(folder: Path) -> Remains:
     old = sum(after <= applied + 1 for after in starts[1:])
     has_part = any(folder.glob(f".{MODEL_FILE}.*.part"))
     return Remains(has_part, old, torn, max(last - applied, 0))
+
+
+def tear(folder: Path, random: Random) -> int:
+    """Leave a part of one more entry, as a power cut does; return its length."""
+    path = segments(folder / JOURNAL_FOLDER)[-1]
+    number = int(path.stem)
+    for _, found, _ in frames(path.read_bytes()):
+        number = found + 1
+    frame = framed(number, Entry(np.ones((random.randint(1, 100), 4)), None, np.ones((1, 1))))
+    n = random.randrange(1, len(frame))
+    with path.open("ab") as file:
+        file.write(frame[:n])
+    return n
 
 
 def segments(folder: Path) -> list[Path]:

@@ -4,8 +4,9 @@ Producers send numbered requests to models of every kind, rows in JSON and Arrow
 and rows that are labelled later.  Each request is sent until it is acknowledged, however often the
 connection is lost.  The service gets SIGKILL again and again: at a random moment of its start,
 while it learns again what its journal has, under load, while the journal grows, while a checkpoint
-is written; and is started again with other intervals of its checkpoints.  In the end
-`serve_judging.py` compares what is on the disk with one run that nobody interrupted.
+is written; and is started again with other intervals of its checkpoints.  A killed process hardly
+ever leaves half an entry, so after some kills a part of one is added, as a power cut would leave
+it.  In the end `serve_judging.py` compares what is on the disk with one run that nobody interrupted.
 
 The kills are spread over runs, each of which begins anew.  Every run is written down when it has
 ended, and a command that is given again goes on after it.
@@ -34,7 +35,7 @@ import typer
 from okspca import outputs
 from okspca.serve.hosted import JOURNAL_FOLDER
 from okspca.serve.learner import MODEL_FILE
-from okspca_lab.ordeals.serve_judging import faults, remains, segments
+from okspca_lab.ordeals.serve_judging import faults, remains, segments, tear
 from okspca_lab.ordeals.serve_producers import COLUMNS, HOST, MODELS, PRODUCERS, Account, Producer
 
 ROWS, TALLY = "kills.jsonl", "kills.json"
@@ -43,6 +44,8 @@ PATIENCE, TICK = 120.0, 0.002
 CHECKPOINTS, SEGMENTS = (0.02, 0.2, 1e6), (4_000, 50_000, 500_000)
 #: Longest time under load before a kill, and after a moment that was aimed at, in seconds.
 LONGEST_LOAD, LONGEST_DELAY = 1.5, 0.004
+#: How often a part of an entry is added.
+TORN = 0.25
 #: What a service does when it dies.
 STARTING, REPLAYING, SERVING = "starting", "replaying", "serving"
 
@@ -97,10 +100,15 @@ class Server:
         """Wait until everything of its journal is learned."""
         deadline = time.monotonic() + PATIENCE
         while self.phase() != SERVING:
-            assert self.process is not None
-            assert self.process.poll() is None, "the service ended by itself"
+            self.check()
             assert time.monotonic() < deadline, "the service does not become ready"
             time.sleep(0.02)
+
+    def check(self) -> None:
+        """Raise where it has ended by itself."""
+        assert self.process is not None
+        code = self.process.poll()
+        assert code is None, f"the service ended by itself, with code {code}"
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
         """One request, on a connection of its own."""
@@ -163,8 +171,8 @@ class Killer:
         aim = self.random.choice(sorted(self.aims))
         self.aims[aim]()
         phase = self.server.phase() if aim in ("start", "replay") else SERVING
-        code = self.server.ends_by(signal.SIGKILL)
-        assert code == -signal.SIGKILL, f"the service ended by itself, with code {code}"
+        self.server.check()
+        self.server.ends_by(signal.SIGKILL)
         left = [remains(self.server.models / name) for name in MODELS]
         death = {
             "aim": aim,
@@ -174,6 +182,9 @@ class Killer:
             "torn_bytes": sum(each.torn_bytes for each in left),
             "entries": sum(each.entries for each in left),
         }
+        if self.random.random() < TORN:
+            name = self.random.choice(sorted(MODELS))
+            death["added_bytes"] = tear(self.server.models / name, self.random)
         self.deaths.append(death)
         self.server.start()
 
@@ -184,6 +195,7 @@ class Killer:
     def _await_replay(self) -> None:
         """While it listens, and learns what its journal has."""
         while self.server.phase() == STARTING:
+            self.server.check()
             time.sleep(TICK)
         time.sleep(self.random.uniform(0.0, 0.1))
 
@@ -249,9 +261,13 @@ async def suffer(killer: Killer, kills: int, seed: int, account: Account) -> Non
             await asyncio.to_thread(killer.kill_once)
             if account.failures:
                 break
-    finally:
+        await asyncio.to_thread(killer.server.wait_until_ready)
         ending.set()
-        await asyncio.gather(*tasks)
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def begin(server: Server, folder: Path) -> None:
@@ -338,6 +354,7 @@ def summary(command: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
         "left a checkpoint in the making": sum(bool(death["parts"]) for death in deaths),
         "left segments that a checkpoint had": sum(bool(death["old_segments"]) for death in deaths),
         "left a torn entry": sum(bool(death["torn_bytes"]) for death in deaths),
+        "torn entries added": sum("added_bytes" in death for death in deaths),
         "left entries to replay": sum(bool(death["entries"]) for death in deaths),
         "entries replayed": sum(death["entries"] for death in deaths),
         "requests acknowledged": counts["acknowledged"],
