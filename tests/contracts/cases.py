@@ -14,6 +14,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from okspca import OKSPCA
+from okspca.features import SingleFourierMap
 from okspca.numerics.arrays import Floats
 from okspca.services import BY_NAME, Cached, Exact, Service, WarmBlock
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
@@ -39,13 +40,14 @@ PILOT_ROWS = 12
 
 
 class Case(NamedTuple):
-    """One solver on one kind of target; the highest rung of input maps, and how they are drawn."""
+    """One solver on one kind of target; the highest rung of input maps, and what they are."""
 
     solver: str
     task: str
     rung: str = "drawn"
     objective: str = "covariance"
     sampling: str = "plain"
+    precision: str = "float64"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -77,6 +79,8 @@ CLIMBING = (
     Case("exact", "multiclass", "trained", "whitened"),
     Case("adam", "scalar", "trained", "covariance"),
     Case("exact", "multiclass", "scaled", "whitened", "structured"),
+    Case("exact", "binary", "trained", "whitened", precision="float32"),
+    Case("exact", "scalar", "scaled", "covariance", precision="float32"),
 )
 #: The map of many inputs: with classes and with numbers, and with solvers that follow.
 STRUCTURED = (
@@ -84,6 +88,13 @@ STRUCTURED = (
     Case("exact", "two-output", sampling="structured"),
     Case("cached-7", "scalar", sampling="structured"),
     Case("adam", "scalar", sampling="structured"),
+)
+#: Input features in single precision: every way in which rows reach a moment.
+SINGLE = (
+    Case("exact", "multiclass", precision="float32"),
+    Case("exact", "two-output", precision="float32"),
+    Case("cached-7", "scalar", precision="float32"),
+    Case("adam", "scalar", precision="float32"),
 )
 
 
@@ -99,7 +110,8 @@ def cases(
     """
     found = [Case(solver, task) for solver in solvers for task in tasks if _serves(solver, task)]
     more = [case for case in CLIMBING if climbing and case.task in tasks]
-    more += [case for case in STRUCTURED if case.solver in solvers and case.task in tasks]
+    others = [*STRUCTURED, *SINGLE]
+    more += [case for case in others if case.solver in solvers and case.task in tasks]
     ids = [f"{case.solver}-{case.task}" for case in found] + ["-".join(case) for case in more]
     return pytest.mark.parametrize("case", [*found, *more], ids=ids)
 
@@ -235,9 +247,16 @@ def make(case: Case, stream: Stream, mode: str | None = "causal", **options: Any
         "random_state": stream.seed,
         **case.settings,
         **front_end(mode, stream),
+        **({"input_map": single_map(stream)} if case.precision == "float32" else {}),
         **options,
     }
     return OKSPCA(**settings_)
+
+
+def single_map(stream: Stream) -> SingleFourierMap:
+    """The map that float32 rows would draw: with it, the same rows can be given as float64."""
+    width = float(np.sqrt(stream.d))
+    return SingleFourierMap.sample(stream.d, stream.n_features, bandwidth=width, seed=stream.seed)
 
 
 def front_end(mode: str | None, stream: Stream) -> dict[str, Any]:

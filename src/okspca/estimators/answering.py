@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from okspca.basis import Basis
+from okspca.diagnostics.feature_error import FeatureError, feature_error
 from okspca.diagnostics.same_target import SameTargetReport
 from okspca.diagnostics.stability import Stability
 from okspca.errors import DataError, NotReadyError, RankWarning
@@ -107,6 +108,33 @@ class Answering(FittedAttributes):
     def error_lines(self) -> str:
         """Say in two lines how far delivered, exact and population subspace are apart."""
         return self.ready().read(errors_in_words)
+
+    def feature_error(self, X: ArrayLike | None = None) -> FeatureError:
+        """Say how far the input features are from those of double precision.
+
+        Features are single precision where the first rows were float32.  A certificate does not
+        look at that: it is about the sums that are stored, which are sums of these features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), optional
+            Rows in which the difference is measured too, standardised as of now.
+
+        Returns
+        -------
+        FeatureError
+            Proven bounds, and what was found in the rows.
+        """
+        pipeline = self.ready()
+        if X is None:
+            return pipeline.read_as_is(lambda state: feature_error(state.input_map))
+        rows = self.complete_rows(X)
+
+        def found(state: PipelineState) -> FeatureError:
+            """Look at the rows as the next one would be looked at."""
+            return feature_error(state.input_map, state.input_standardizer.transform(rows))
+
+        return pipeline.read_as_is(found)
 
     def solver_health(self) -> dict[str, float]:
         """Counters and numbers of the solver's maintenance (clips, re-initialisations, ...)."""

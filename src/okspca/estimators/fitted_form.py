@@ -16,7 +16,7 @@ from okspca.estimators.preparing import PREPARATION, RAISE, Preparation
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.presets import AUTO, ON_DRIFT, searches
 from okspca.estimators.rows_form import read_rows, write_rows
-from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
+from okspca.estimators.schema_form import read_columns, read_intake, write_columns, write_intake
 from okspca.estimators.search_form import read_search, write_search
 from okspca.estimators.watch_form import read_watch, write_watch
 from okspca.estimators.watching import WATCH, Watch
@@ -37,7 +37,7 @@ def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
         intake = copy.copy(intake)
         intake.labels = pipeline.target_map
     sink.put("n_features_in", columns.n)
-    write_names(sink, columns)
+    write_columns(sink, columns)
     write_intake(sink.inside("intake"), intake, model.solver)
     if pipeline is None:
         sink.put("pipeline", None)

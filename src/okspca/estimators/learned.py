@@ -17,6 +17,7 @@ from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.prequential import PrequentialScore
 from okspca.features import FeatureMap
 from okspca.features.bandwidth import MEDIAN_ROWS
+from okspca.features.base import FLOAT64
 from okspca.pipeline import Pipeline, PipelineState
 
 #: Names of the companions of a pipeline.
@@ -25,10 +26,14 @@ Names = NDArray[np.object_]
 
 
 class Columns(NamedTuple):
-    """The inputs: how many there are, and their names where they have any."""
+    """The inputs: how many there are, their names where they have any, and their precision.
+
+    The precision is what features are computed in, as the first rows said.
+    """
 
     n: int
     names: Names | None
+    precision: str = FLOAT64
 
     @property
     def listed(self) -> list[Any]:

@@ -119,6 +119,9 @@ def check_schema(mine: Record, theirs: Record) -> None:
     """Raise where two models, or surveys, are about other columns or another kind of target."""
     if mine.columns.n != theirs.columns.n:
         raise _refusal("schema", f"{mine.columns.n} inputs", f"{theirs.columns.n}")
+    if mine.columns.precision != theirs.columns.precision:
+        kinds = mine.columns.precision, theirs.columns.precision
+        raise _refusal("precision (the dtype of their first rows)", *kinds)
     here, there = (record.columns.listed for record in (mine, theirs))
     if here != there:
         raise _refusal("schema (feature names)", here or "none", there or "none")

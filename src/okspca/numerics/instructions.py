@@ -16,6 +16,8 @@ from numba.extending import intrinsic
 LANES = 4
 INT, DOUBLE = ir.IntType(64), ir.DoubleType()
 VECTOR = ir.VectorType(DOUBLE, LANES)
+#: A vector of as many bytes, of numbers in single precision.
+SINGLES = ir.VectorType(ir.FloatType(), 2 * LANES)
 ZERO = ir.Constant(VECTOR, [0.0] * LANES)
 _FUSE = ("contract",)
 
@@ -36,12 +38,12 @@ def unpacked(builder: Any, numbers: Any) -> Any:
     return [builder.extract_value(numbers, i) for i in range(len(numbers.type))]
 
 
-def spread(builder: Any, number: Any) -> Any:
-    """Emit a vector of one number, LANES times."""
-    empty, kind = ir.Constant(VECTOR, ir.Undefined), ir.IntType(32)
-    single = builder.insert_element(empty, number, kind(0))
-    pattern = ir.Constant(ir.VectorType(kind, LANES), [0] * LANES)
-    return builder.shuffle_vector(single, empty, pattern)
+def spread(builder: Any, number: Any, vector: Any = VECTOR) -> Any:
+    """Emit a vector all of whose numbers are one."""
+    empty, kind, n = ir.Constant(vector, ir.Undefined), ir.IntType(32), vector.count
+    first = builder.insert_element(empty, number, kind(0))
+    pattern = ir.Constant(ir.VectorType(kind, n), [0] * n)
+    return builder.shuffle_vector(first, empty, pattern)
 
 
 def moved(builder: Any, pointer: Any, by: Any) -> Any:
@@ -50,14 +52,19 @@ def moved(builder: Any, pointer: Any, by: Any) -> Any:
     return builder.bitcast(builder.gep(first, [by]), pointer.type)
 
 
-def load_vector(builder: Any, pointer: Any, i: Any) -> Any:
-    """Emit the load of LANES numbers from number ``i`` on."""
-    return builder.load(vector_place(builder, pointer, i), align=8)
+def load_vector(builder: Any, pointer: Any, i: Any, vector: Any = VECTOR) -> Any:
+    """Emit the load of a vector from number ``i`` on."""
+    return builder.load(vector_place(builder, pointer, i, vector), align=size_of(vector.element))
 
 
-def vector_place(builder: Any, pointer: Any, i: Any) -> Any:
-    """Emit the address of LANES numbers from number ``i`` on."""
-    return builder.bitcast(builder.gep(pointer, [i]), VECTOR.as_pointer())
+def vector_place(builder: Any, pointer: Any, i: Any, vector: Any = VECTOR) -> Any:
+    """Emit the address of a vector from number ``i`` on."""
+    return builder.bitcast(builder.gep(pointer, [i]), vector.as_pointer())
+
+
+def size_of(number: Any) -> int:
+    """Bytes of a number."""
+    return 8 if number == DOUBLE else 4
 
 
 def loop(

@@ -217,3 +217,36 @@ def row_product_into(x: Floats, A: Floats, out: Floats) -> None:
                 chunk[j] += x[p] * A[p, j]
         for j in range(out.shape[0]):
             out[j] += chunk[j]
+
+
+@fused
+def thin_product_into(A: Floats, B: Floats, out: Floats) -> None:
+    """Replace ``out`` by ``A^T @ B`` with the bits of :func:`multiply_into`, all in C order.
+
+    Nothing is packed, so it is quicker for few columns of A.
+    """
+    n, m = A.shape
+    chunk = np.empty((m if n > DEPTH else 0, out.shape[1]))
+    for first in range(0, max(n, 1), DEPTH):
+        target = out if first == 0 else chunk
+        for t in range(m):
+            target[t] = 0.0
+        last = min(n, first + DEPTH)
+        whole = first + (last - first) // 4 * 4
+        # Four rows of B at a time stay in the nearest cache for all columns of A.
+        for i in range(first, whole, 4):
+            a, b, c, d = B[i], B[i + 1], B[i + 2], B[i + 3]
+            for t in range(m):
+                row, p, q, r, s = target[t], A[i, t], A[i + 1, t], A[i + 2, t], A[i + 3, t]
+                for j in range(row.shape[0]):
+                    row[j] = (((row[j] + p * a[j]) + q * b[j]) + r * c[j]) + s * d[j]
+        for i in range(whole, last):
+            a = B[i]
+            for t in range(m):
+                row, p = target[t], A[i, t]
+                for j in range(row.shape[0]):
+                    row[j] += p * a[j]
+        if first > 0:
+            for t in range(m):
+                for j in range(out.shape[1]):
+                    out[t, j] += chunk[t, j]

@@ -169,14 +169,20 @@ def fill_features(side: SideArrays, x: Floats, settings: Settings) -> bool:
 
     False where a standardised value is so large that its features may not be finite.
     """
+    standardize_row(side, x, settings)
+    apply_into(side.weights, side.row, side.features)
+    cosine_row(side.features, side.phases, np.sqrt(2.0 / side.features.shape[0]))
+    # Asked last: rows are usable as a rule, and whatever was filled in is scratch.
+    return is_usable(side.row, settings.largest)
+
+
+@compiled
+def standardize_row(side: SideArrays, x: Floats, settings: Settings) -> None:
+    """Leave ``x``, standardised with the past, in ``side.row``."""
     row = side.row
     divisors(side.state, settings.rule, row)
     for j in range(x.shape[0]):
         row[j] = (x[j] - side.state.mean[j]) / row[j]
-    apply_into(side.weights, row, side.features)
-    cosine_row(side.features, side.phases, np.sqrt(2.0 / side.features.shape[0]))
-    # Asked last: rows are usable as a rule, and whatever was filled in is scratch.
-    return is_usable(row, settings.largest)
 
 
 @compiled
@@ -193,14 +199,25 @@ def is_usable(x: Floats, largest: float) -> bool:
 @compiled
 def learn_label(table: Integers, x: Floats, column: int) -> int:
     """Learn a row with the label of a column."""
-    settings, scratch = settings_at(table), scratch_at(table)
+    if not may_have_label(table, x, column):
+        return DECLINED
+    if not fill_features(side_at(table, INPUTS), x, settings_at(table)):
+        return DECLINED
+    return add_label(table, x, column)
+
+
+@compiled
+def may_have_label(table: Integers, x: Floats, column: int) -> bool:
+    """Whether a row is usable and its label has a column."""
+    n_columns = scratch_at(table).coordinates.shape[0]
+    return column < n_columns and is_usable(x, settings_at(table).largest)
+
+
+@compiled
+def add_label(table: Integers, x: Floats, column: int) -> int:
+    """Learn a row with a label, whose features are there; nothing here can decline it."""
+    settings, scratch, inputs = settings_at(table), scratch_at(table), side_at(table, INPUTS)
     psi = scratch.coordinates
-    if column >= psi.shape[0] or not is_usable(x, settings.largest):
-        return DECLINED
-    inputs = side_at(table, INPUTS)
-    if not fill_features(inputs, x, settings):
-        return DECLINED
-    # From here on the row counts: nothing below can decline it.
     for j in range(psi.shape[0]):
         psi[j] = 1.0 if j == column else 0.0
     weights = 1.0, settings.forgetting, 0.0
@@ -215,10 +232,21 @@ def learn_numbers(table: Integers, x: Floats) -> int:
     settings, y = settings_at(table), vector_at(table, RESPONSE)
     if not (is_usable(x, settings.largest) and is_usable(y, settings.largest)):
         return DECLINED
-    inputs, targets, scratch = side_at(table, INPUTS), side_at(table, TARGETS), scratch_at(table)
-    psi, dropped = scratch.coordinates, scratch.dropped
+    inputs, targets = side_at(table, INPUTS), side_at(table, TARGETS)
     if not (fill_features(targets, y, settings) and fill_features(inputs, x, settings)):
         return DECLINED
+    return add_numbers(table, x)
+
+
+@compiled
+def add_numbers(table: Integers, x: Floats) -> int:
+    """Learn a row with a numeric response, the features of both being there.
+
+    Declined only where the target has a direction not met before.
+    """
+    settings, y = settings_at(table), vector_at(table, RESPONSE)
+    inputs, targets, scratch = side_at(table, INPUTS), side_at(table, TARGETS), scratch_at(table)
+    psi, dropped = scratch.coordinates, scratch.dropped
     directions = matrix_at(table, DIRECTIONS)
     if directions.shape[0] > 0:
         square, dropped[0] = _encode(targets.features, directions, psi)
