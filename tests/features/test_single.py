@@ -1,6 +1,7 @@
 """Maps in single precision: every row within the bound, whatever form it comes in."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_sparse_rows_have_the_bits_of_dense_ones() -> None:
 @pytest.mark.parametrize("layout", ["fortran", "strided", "read-only", "float32"])
 def test_layouts_change_no_bit(layout: str) -> None:
     rows = Z.astype(np.float32).astype(np.float64)
-    given = {
+    given: Any = {
         "fortran": np.asfortranarray(rows),
         "strided": np.repeat(rows, 2, axis=0)[::2],
         "read-only": rows.copy(),
