@@ -278,7 +278,7 @@ def test_models_that_differ_do_not_pool(case: Case, difference: str, data: st.Da
     stream = data.draw(streams(case.task))
     message, options = DIFFERENCES[difference]
     if (difference, case.precision) == ("map", "float32"):  # the second one is drawn
-        message = "float32 here and in float64"
+        message = "precision of their features"
     first = learn(make(case, stream, "frozen"), stream)
     second = learn(make(case, stream, "frozen", **options(stream)), stream)
     assert_rejected(first, second, message)

@@ -105,15 +105,19 @@ def _from_my_origins(mine: PipelineState, theirs: PipelineState) -> PipelineStat
     return shifted
 
 
-def _check_input_maps(mine: PipelineState, theirs: PipelineState) -> None:
-    """Raise where rows become other features, or the same in another precision."""
-    if mine.input_map.precision != theirs.input_map.precision:
+def check_precision(here: str, there: str) -> None:
+    """Raise where features are computed in different precision."""
+    if here != there:
         message = (
-            f"The input features are computed in {mine.input_map.precision} here and in "
-            f"{theirs.input_map.precision} there, as the dtype of the first rows said; learn both "
-            "from rows of one dtype."
+            f"The models differ in the precision of their features, {here} here and {there} there, "
+            "as the dtype of the first rows said; learn both from rows of one dtype."
         )
         raise MergeError(message)
+
+
+def _check_input_maps(mine: PipelineState, theirs: PipelineState) -> None:
+    """Raise where rows become other features, or the same in another precision."""
+    check_precision(mine.input_map.precision, theirs.input_map.precision)
     if not mine.input_map.equals(theirs.input_map):
         message = (
             "The input maps differ; merge models made with the same random_state or maps, and "
