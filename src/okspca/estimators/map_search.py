@@ -34,6 +34,7 @@ from okspca.estimators.component_choice import n_components_by, with_components
 from okspca.estimators.presets import Asked
 from okspca.features import CosineMap, FeatureMap
 from okspca.features.ladder import Place, climbed
+from okspca.features.single import in_double, in_precision
 from okspca.features.trials import Pilot, n_learned, varies
 from okspca.numerics.announcing import tell
 from okspca.pipeline import Pipeline, PipelineState
@@ -301,13 +302,24 @@ def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
         T = fresh.target_standardizer.transform(rows.Y)
     progress, pilot = _Progress(len(rows)), Pilot(Z, T, rows.weights)
     factors = FACTORS if asked.bandwidth else ()
-    found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
+    # In double precision, so that rows of float32 lead to the same map.
+    base, doubles = (
+        in_double(_base(blank)),
+        place._replace(feature_map=in_double(place.feature_map)),
+    )
+    found = climbed(base, doubles, pilot, search.top, progress.tick, factors)
     # A fresh pilot that keeps the map from before keeps its moment and number of components too.
-    if search.began_at > search.rows_before and found.feature_map.equals(place.feature_map):
-        return found._replace(n_components=place.n_components)
-    if asked.components:
-        found = found._replace(n_components=n_components_by(fresh, found.feature_map, pilot))
-    return found
+    is_kept = found.feature_map.equals(doubles.feature_map)
+    chosen = place.feature_map
+    if not is_kept:
+        chosen = in_precision(found.feature_map, blank.input_map.precision)
+    if is_kept and search.began_at > search.rows_before:
+        n_components = place.n_components
+    elif asked.components:
+        n_components = n_components_by(fresh, found.feature_map, pilot)
+    else:
+        n_components = found.n_components
+    return found._replace(feature_map=chosen, n_components=n_components)
 
 
 class _PutOffError(Exception):

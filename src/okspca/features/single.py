@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from okspca.features.base import FLOAT32, FeatureMap
+from okspca.features.cosines import CosineMap
 from okspca.features.fourier import FourierMap
 from okspca.features.structured import DENSE_AT_ONCE
 from okspca.numerics.arrays import Floats
@@ -140,9 +141,11 @@ class SingleFourierMap(FourierMap):
         return {name: one for name, one in super().__getstate__().items() if name not in left_out}
 
 
-def in_double(feature_map: FourierMap) -> FourierMap:
+def in_double(feature_map: CosineMap) -> CosineMap:
     """The same map computed in double precision."""
-    return FourierMap(feature_map.weights, feature_map.phases)
+    if isinstance(feature_map, SingleFourierMap):
+        return FourierMap(feature_map.weights, feature_map.phases)
+    return feature_map
 
 
 def in_precision(feature_map: Map, precision: str) -> Map | SingleFourierMap:

@@ -133,7 +133,7 @@ def trained(start: Trial, pilot: Pilot, tick: Callable[[], object] = lambda: Non
     for _ in range(min(run.best_step, LAST_STEPS)):
         tick()
         descent.step()
-    return Trained(run.best, _map_at(descent.x, run.best))
+    return Trained(run.best, _map_at(descent.x, pilot))
 
 
 def n_steps(n: int, D: int, d: int) -> int:
@@ -170,8 +170,7 @@ class _Run:
             for _ in range(EVERY):
                 tick()
                 self.descent.step()
-            found = _map_at(self.descent.x, self.best)
-            trial = tried(found, pilot, self.best.near_ridges)
+            trial = tried(_map_at(self.descent.x, pilot), pilot, self.best.near_ridges)
             if trial.odds > self.best.odds:
                 self.best, self.best_step = trial, self.descent.steps
 
@@ -192,7 +191,6 @@ def _descent(feature_map: CosineMap, rows: Pilot, penalty: float) -> LBFGS:
     return LBFGS(projection, np.concatenate([weights.ravel(), feature_map.phases]))
 
 
-def _map_at(point: Floats, like: Trial) -> FourierMap:
-    """The map with the frequencies and phases of a vector, in the precision of another."""
-    kind = type(_fourier(like.feature_map))
-    return kind(*unpacked(point, like.feature_map.n_inputs))
+def _map_at(point: Floats, pilot: Pilot) -> FourierMap:
+    """The map with the frequencies and phases of a vector."""
+    return FourierMap(*unpacked(point, pilot.Z.shape[1]))
