@@ -11,8 +11,8 @@ from okspca_lab.studies.rows import Row
 MOST = 1e-3
 NOTE = (
     "Development rows; accuracy or R² of the head, macro-F1 or R² of a probe on the embedding of "
-    "the tracker, as in the prediction study. Mean score over seeds, and by how much the score of a "
-    "seed moves at most from that of rows of float64: where the rows are only rounded, and where "
+    "the tracker, as in the prediction study. Mean score over seeds, and by how much the score of "
+    "a seed moves at most from that of rows of float64: where the rows are only rounded, and where "
     "they are float32, with features in single precision."
 )
 
