@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from scipy.sparse import csr_matrix
 
 from okspca import OKSPCA, DataError, MergeError, OKSPCAClassifier, OKSPCARegressor
 from okspca.distributed import Survey, identity, learn, merge_states, survey_of
+from okspca.estimators.learned import SEARCH
 from okspca.estimators.map_search import MapSearch
 from okspca.estimators.precision import precision_of
 from okspca.features import FourierMap, IdentityMap, SingleFourierMap
@@ -268,11 +270,25 @@ def test_a_map_that_is_learned_ends_in_single_precision() -> None:
     search = search_of(model)
     assert (search.is_final, search.place.rung != "drawn") == (True, True)
     assert isinstance(model.input_map_, SingleFourierMap)
+    same = OKSPCARegressor(n_random_features=32, pilot_rows=600, random_state=0)
+    double = same.fit(rows.astype(np.float64), y).input_map_
+    assert isinstance(double, FourierMap)
+    np.testing.assert_array_equal(model.input_map_.weights, double.weights)
     again = model.relearn_features(600)
     assert isinstance(search_of(again).base, SingleFourierMap)
     assert OKSPCARegressor.from_bytes(again.to_bytes()).to_bytes() == again.to_bytes()
     again.partial_fit(rows, -y)
     assert isinstance(again.input_map_, SingleFourierMap)
+
+
+def test_a_map_that_is_drawn_again_is_single_precision() -> None:
+    """As for files that do not tell the map as drawn."""
+    model = OKSPCARegressor(n_random_features=8, pilot_rows=100, random_state=0).fit(X, Y)
+    state = model.ready().state
+    state.companions = {**state.companions, SEARCH: replace(search_of(model), drawn=None)}
+    assert search_of(model).base is None
+    base = search_of(model.relearn_features(100)).base
+    assert isinstance(base, SingleFourierMap)
 
 
 def test_threads_change_no_bit() -> None:

@@ -18,7 +18,7 @@ def test_a_score_that_moves_too_far_is_said_to() -> None:
         {"task": "A", "rows": "A", "seed": seed, "model": model, "given": given, "score": score}
         for model, moved in zip(MODELS, (0.0005, 0.002), strict=True)
         for given, change in ((AS_THEY_ARE, 0.0), (ROUNDED, 0.0), (SINGLE, moved))
-        for seed, score in ((1, 0.7), (0, 0.9 - change))
+        for seed, score in ((1, 0.7 - change), (0, 0.9 - change))
     ]
     forms = by_form(rows, "A", MODELS[1])
     assert largest_change(forms[SINGLE], forms[AS_THEY_ARE]) == pytest.approx(0.002)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from okspca_lab.studies.precision.cells import GIVEN
 from okspca_lab.studies.precision.plan import Plan
 from okspca_lab.studies.rows import Row, read_rows
@@ -18,6 +20,11 @@ def by_form(rows: list[Row], task: str, model: str) -> dict[str, list[Row]]:
     own = [row for row in rows if (row["task"], row["model"]) == (task, model)]
     own.sort(key=lambda row: int(row["seed"]))
     return {given: [row for row in own if row["given"] == given] for given in GIVEN}
+
+
+def mean_score(rows: list[Row]) -> float:
+    """Mean score over seeds."""
+    return float(np.mean([row["score"] for row in rows]))
 
 
 def largest_change(rows: list[Row], others: list[Row]) -> float:
