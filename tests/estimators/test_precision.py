@@ -10,15 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.random import RandomState
+from safetensors.numpy import load
 from scipy.sparse import csr_matrix
 
-from okspca import OKSPCA, DataError, MergeError, OKSPCAClassifier, OKSPCARegressor
+from okspca import OKSPCA, DataError, MergeError, OKSPCAClassifier, OKSPCARegressor, StateError
 from okspca.distributed import Survey, identity, learn, merge_states, survey_of
 from okspca.estimators.learned import SEARCH
 from okspca.estimators.map_search import MapSearch
 from okspca.estimators.precision import precision_of
 from okspca.features import FourierMap, IdentityMap, SingleFourierMap
 from okspca.features.single import in_double
+from okspca_lab.ordeals.mutations import assembled, header_of
 from tests.contracts.fingerprint import state_of
 
 X = RandomState(0).normal(size=(300, 5)).astype(np.float32)
@@ -236,6 +238,14 @@ def test_files_of_double_precision_do_not_speak_of_it() -> None:
     assert b"precision" not in learned((WIDE, LABELS)).to_bytes()
 
 
+def test_a_file_that_says_two_things_is_refused() -> None:
+    data = learned((X, LABELS)).to_bytes()
+    header = header_of(data)
+    header["state"]["fitted"]["pipeline"]["input_map"]["kind"] = "fourier"
+    with pytest.raises(StateError, match="precision"):
+        OKSPCA.from_bytes(assembled(header, load(data)))
+
+
 def test_rows_that_are_held_back_remember_it() -> None:
     model = learned((X[:100], LABELS[:100]), bandwidth="median")
     loaded = OKSPCA.from_bytes(model.to_bytes())
@@ -311,7 +321,10 @@ def test_shards_have_the_precision_of_the_survey() -> None:
     start = identity(model, survey)
     assert start.precision_ == "float32"
     states = [learn(OKSPCA, start.to_bytes(), half) for half in halves]
-    assert OKSPCA.from_bytes(merge_states(OKSPCA, states)).precision_ == "float32"
+    merged = OKSPCA.from_bytes(merge_states(OKSPCA, states))
+    assert merged.precision_ == "float32"
+    alone = learned(n_random_features=16, standardize="frozen").fit(X, LABELS)
+    np.testing.assert_allclose(merged.moment_.matrix(), alone.moment_.matrix(), rtol=0, atol=1e-13)
     double = Survey(model).add(WIDE, LABELS)
     with pytest.raises(MergeError, match="precision"):
         double.merge(survey)

@@ -80,6 +80,8 @@ def read_fitted(source: Source, model: Any) -> Record:
         pipeline = read_pipeline(source.inside("pipeline"), shared)
         if pipeline.input_map.n_inputs != width:
             source.refuse("n_features_in", n_inputs)
+        if pipeline.input_map.precision != columns.precision:
+            source.refuse("precision", columns.precision)
         _check_intake(source, intake, pipeline)
     pilot = None
     if source.flag("pilot"):

@@ -12,8 +12,8 @@ COLOURS = {ROUNDED: "#9a9a9a", SINGLE: "#0072B2"}
 #: Where changes that are exactly zero are drawn.
 LEAST = 1e-12
 CAPTIONS = {
-    "changes": "Largest change of the score of a seed, by task: by rounded rows (grey) and by rows of "
-    "float32 (blue). The line is 0.001; no change at all is drawn at the left edge."
+    "changes": "Largest change of the score of a seed, by task: by rounded rows (grey) and by rows "
+    "of float32 (blue). The line is 0.001; no change at all is drawn at the left edge."
 }
 
 
