@@ -72,6 +72,8 @@ WIDE = Regime("wide", 20_000, 1024, 4, 3, 1024, 4)
 #: Features in single precision against double, for so many inputs and features.
 PRECISION = Regime("precision", 64, 1024, 4, 3, 1024, 4)
 IN_BLOCKS = ("ours-single", "plain-double")
+IN_BLOCKS_WHITENED = ("ours-single-whitened", "plain-double-whitened")
+SINGLY = ("ours-single-rows", "plain-double-rows")
 SCALING = ("ours", "ours-ingest", "paper-exact", "paper-adam", "paper-accumulate")
 
 
@@ -363,20 +365,18 @@ def _precision() -> list[Cell]:
     """Features in single precision and in double: kinds of target, both objectives, single rows."""
     number = replace(PRECISION, n_classes=None)
     eleven = replace(PRECISION, n_classes=11, n_target_features=11)
-    whitened = tuple(f"{name}-whitened" for name in IN_BLOCKS)
-    singly = tuple(f"{name}-rows" for name in IN_BLOCKS)
     cells = [
         ("classes", PRECISION, IN_BLOCKS),
         ("eleven-classes", eleven, IN_BLOCKS),
         ("number", number, IN_BLOCKS),
-        ("whitened-classes", PRECISION, whitened),
-        ("whitened-number", number, whitened),
+        ("whitened-classes", PRECISION, IN_BLOCKS_WHITENED),
+        ("whitened-number", number, IN_BLOCKS_WHITENED),
     ]
     found = [
         Cell(f"precision/{name}", regime, None, who, BLOCK, 8 * BLOCK, BLOCK)
         for name, regime, who in cells
     ]
-    rows = Cell("precision/rows", PRECISION, None, singly, WARM_UP, 4 * WARM_UP, WARM_UP)
+    rows = Cell("precision/rows", PRECISION, None, SINGLY, WARM_UP, 4 * WARM_UP, WARM_UP)
     return [*found, rows]
 
 
