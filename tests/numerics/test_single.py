@@ -1,8 +1,13 @@
 """Features in single precision: within what is proven, and the same bits alone and in blocks."""
 
+import os
+import subprocess
+import sys
+
 import mpmath
 import numpy as np
 import pytest
+from llvmlite.binding import get_host_cpu_features
 from numpy.random import RandomState
 
 from okspca.numerics.arrays import Floats
@@ -101,6 +106,36 @@ def test_the_cosine_is_within_eight_roundings() -> None:
     single_cosine_row(found, phases, np.float32(1.0))
     assert np.abs(found[some] - exact).max() <= 4.0 * UNIT
     assert np.abs(found - np.cos(2.0 * np.pi * row.astype(np.float64))).max() <= 5.0 * UNIT
+
+
+DIGEST = """
+import hashlib
+import numpy as np
+from okspca.features import SingleFourierMap
+Z = np.random.RandomState(0).normal(size=(100, 300))
+found = SingleFourierMap.sample(300, 70, bandwidth=17.0, seed=1).transform(Z)
+print(hashlib.sha256(found.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_narrower_vectors_change_no_bit() -> None:
+    """As on a processor that has fused products but no vectors of 64 bytes."""
+    narrow = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma"}
+    found = []
+    for settings in ({}, narrow if "fma" in known_features() else {}):
+        env = {**os.environ, **settings}
+        command = [sys.executable, "-c", DIGEST]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+        found.append(done.stdout)
+    assert found[0] == found[1]
+
+
+def known_features() -> set[str]:
+    try:
+        return {name for name, is_there in get_host_cpu_features().items() if is_there}
+    except RuntimeError:
+        return set()
 
 
 def test_a_row_out_of_reach_is_left_alone() -> None:

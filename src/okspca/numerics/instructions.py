@@ -10,16 +10,30 @@ from typing import Any
 
 import numba
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba.extending import intrinsic
 
 #: Numbers in a vector.
 LANES = 4
 INT, DOUBLE = ir.IntType(64), ir.DoubleType()
 VECTOR = ir.VectorType(DOUBLE, LANES)
-#: A vector of as many bytes, of numbers in single precision.
-SINGLES = ir.VectorType(ir.FloatType(), 2 * LANES)
 ZERO = ir.Constant(VECTOR, [0.0] * LANES)
 _FUSE = ("contract",)
+
+
+def _has_wide_vectors() -> bool:
+    """Whether machine code is made for a processor whose vectors have 64 bytes."""
+    settings = vars(numba.config)
+    if settings["CPU_NAME"] is not None or settings["CPU_FEATURES"] is not None:
+        return False
+    try:
+        return bool(get_host_cpu_features().get("avx512f"))
+    except RuntimeError:  # it is not told on every platform
+        return False
+
+
+#: A vector of numbers in single precision; how many they are changes no bit.
+SINGLES = ir.VectorType(ir.FloatType(), 16 if _has_wide_vectors() else 8)
 
 
 def emitted(emitter: Callable[..., Any], plain: Callable[..., Any]) -> Any:

@@ -35,7 +35,7 @@ UNIT = 2.0**-24
 #: Rows whose products may be larger, in radians, are for double precision.
 LARGEST_PRODUCT = 1024.0
 #: Rows and columns whose arguments stay in the nearest caches until their cosines are taken.
-ROWS, COLUMNS = 8 * HEIGHT, 16 * SINGLE_WIDTH
+ROWS, COLUMNS = 8 * HEIGHT, 256
 TURN = 2.0 * np.pi
 
 # Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
@@ -92,8 +92,8 @@ def packed(weights: Floats, phases: Floats) -> SingleArrays:
     Examples
     --------
     >>> found = packed(np.full((3, 2), np.pi), np.zeros(3))
-    >>> found.weights[:SINGLE_WIDTH].tolist() == [0.5] * 3 + [0.0] * 13, found.phases.size
-    (True, 16)
+    >>> found.weights[:5].tolist(), found.phases.size == SINGLE_WIDTH
+    ([0.5, 0.5, 0.5, 0.0, 0.0], True)
     """
     W, b = in_turns(weights, phases)
     missing = -len(b) % SINGLE_WIDTH

@@ -19,6 +19,7 @@ from okspca.numerics.arrays import Floats, Singles
 from okspca.numerics.instructions import (
     DOUBLE,
     INT,
+    LANES,
     SINGLES,
     VECTOR,
     emitted,
@@ -34,8 +35,8 @@ from okspca.numerics.instructions import (
 
 #: Twelve sums, two vectors and a factor at a time fit the sixteen registers of AVX2.
 HEIGHT, WIDTH = 6, 8
-#: As many vectors in single precision are twice as wide.
-SINGLE_WIDTH = 2 * WIDTH
+#: As many vectors in single precision.
+SINGLE_WIDTH = WIDTH // LANES * SINGLES.count
 
 
 def _filler(vector: Any, width: int) -> Callable[..., Any]:
