@@ -169,20 +169,14 @@ def fill_features(side: SideArrays, x: Floats, settings: Settings) -> bool:
 
     False where a standardised value is so large that its features may not be finite.
     """
-    standardize_row(side, x, settings)
-    apply_into(side.weights, side.row, side.features)
-    cosine_row(side.features, side.phases, np.sqrt(2.0 / side.features.shape[0]))
-    # Asked last: rows are usable as a rule, and whatever was filled in is scratch.
-    return is_usable(side.row, settings.largest)
-
-
-@compiled
-def standardize_row(side: SideArrays, x: Floats, settings: Settings) -> None:
-    """Leave ``x``, standardised with the past, in ``side.row``."""
     row = side.row
     divisors(side.state, settings.rule, row)
     for j in range(x.shape[0]):
         row[j] = (x[j] - side.state.mean[j]) / row[j]
+    apply_into(side.weights, row, side.features)
+    cosine_row(side.features, side.phases, np.sqrt(2.0 / side.features.shape[0]))
+    # Asked last: rows are usable as a rule, and whatever was filled in is scratch.
+    return is_usable(row, settings.largest)
 
 
 @compiled
@@ -199,24 +193,21 @@ def is_usable(x: Floats, largest: float) -> bool:
 @compiled
 def learn_label(table: Integers, x: Floats, column: int) -> int:
     """Learn a row with the label of a column."""
-    if not may_have_label(table, x, column):
+    settings, scratch = settings_at(table), scratch_at(table)
+    if column >= scratch.coordinates.shape[0] or not is_usable(x, settings.largest):
         return DECLINED
-    if not fill_features(side_at(table, INPUTS), x, settings_at(table)):
+    inputs = side_at(table, INPUTS)
+    if not fill_features(inputs, x, settings):
         return DECLINED
-    return add_label(table, x, column)
+    return add_label(table, inputs, x, column, (settings, scratch))
 
 
 @compiled
-def may_have_label(table: Integers, x: Floats, column: int) -> bool:
-    """Whether a row is usable and its label has a column."""
-    n_columns = scratch_at(table).coordinates.shape[0]
-    return column < n_columns and is_usable(x, settings_at(table).largest)
-
-
-@compiled
-def add_label(table: Integers, x: Floats, column: int) -> int:
+def add_label(
+    table: Integers, inputs: SideArrays, x: Floats, column: int, beside: tuple[Settings, Scratch]
+) -> int:
     """Learn a row with a label, whose features are there; nothing here can decline it."""
-    settings, scratch, inputs = settings_at(table), scratch_at(table), side_at(table, INPUTS)
+    settings, scratch = beside
     psi = scratch.coordinates
     for j in range(psi.shape[0]):
         psi[j] = 1.0 if j == column else 0.0
@@ -235,17 +226,18 @@ def learn_numbers(table: Integers, x: Floats) -> int:
     inputs, targets = side_at(table, INPUTS), side_at(table, TARGETS)
     if not (fill_features(targets, y, settings) and fill_features(inputs, x, settings)):
         return DECLINED
-    return add_numbers(table, x)
+    return add_numbers(table, (inputs, targets), x, y, settings)
 
 
 @compiled
-def add_numbers(table: Integers, x: Floats) -> int:
+def add_numbers(
+    table: Integers, sides: tuple[SideArrays, SideArrays], x: Floats, y: Floats, settings: Settings
+) -> int:
     """Learn a row with a numeric response, the features of both being there.
 
     Declined only where the target has a direction not met before.
     """
-    settings, y = settings_at(table), vector_at(table, RESPONSE)
-    inputs, targets, scratch = side_at(table, INPUTS), side_at(table, TARGETS), scratch_at(table)
+    (inputs, targets), scratch = sides, scratch_at(table)
     psi, dropped = scratch.coordinates, scratch.dropped
     directions = matrix_at(table, DIRECTIONS)
     if directions.shape[0] > 0:

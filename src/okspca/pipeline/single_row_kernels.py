@@ -23,11 +23,11 @@ from okspca.pipeline.fast_row_kernels import (
     add_numbers,
     fill_features,
     is_usable,
-    may_have_label,
+    scratch_at,
     settings_at,
     side_at,
-    standardize_row,
 )
+from okspca.standardize.variance import divisors
 
 
 @compiled
@@ -35,11 +35,13 @@ def learn_single_label(
     table: Integers, arrays: SingleArrays, reach: float, x: Floats, column: int
 ) -> int:
     """Learn a row with the label of a column."""
-    if not may_have_label(table, x, column):
+    settings, scratch = settings_at(table), scratch_at(table)
+    if column >= scratch.coordinates.shape[0] or not is_usable(x, settings.largest):
         return DECLINED
-    if not _fill_single(side_at(table, INPUTS), arrays, reach, x, settings_at(table)):
+    inputs = side_at(table, INPUTS)
+    if not _fill_single(inputs, arrays, reach, x, settings):
         return DECLINED
-    return add_label(table, x, column)
+    return add_label(table, inputs, x, column, (settings, scratch))
 
 
 @compiled
@@ -48,11 +50,12 @@ def learn_single_numbers(table: Integers, arrays: SingleArrays, reach: float, x:
     settings, y = settings_at(table), vector_at(table, RESPONSE)
     if not (is_usable(x, settings.largest) and is_usable(y, settings.largest)):
         return DECLINED
-    if not fill_features(side_at(table, TARGETS), y, settings):
+    inputs, targets = side_at(table, INPUTS), side_at(table, TARGETS)
+    if not fill_features(targets, y, settings):
         return DECLINED
-    if not _fill_single(side_at(table, INPUTS), arrays, reach, x, settings):
+    if not _fill_single(inputs, arrays, reach, x, settings):
         return DECLINED
-    return add_numbers(table, x)
+    return add_numbers(table, (inputs, targets), x, y, settings)
 
 
 @compiled
@@ -60,8 +63,11 @@ def _fill_single(
     side: SideArrays, arrays: SingleArrays, reach: float, x: Floats, settings: Settings
 ) -> bool:
     """Leave the features of ``x``, standardised with the past, in ``side.features``."""
-    standardize_row(side, x, settings)
-    return single_row(side.row, arrays, reach, side.features)
+    row = side.row
+    divisors(side.state, settings.rule, row)
+    for j in range(x.shape[0]):
+        row[j] = (x[j] - side.state.mean[j]) / row[j]
+    return single_row(row, arrays, reach, side.features)
 
 
 @compiled
