@@ -35,6 +35,7 @@ SLOW = (
     "lab/studies/test_paper_services.py",
     "lab/studies/test_peers.py",
     "lab/studies/test_population.py",
+    "lab/studies/test_precision.py",
     "lab/studies/test_runner.py",
     "lab/studies/test_streams.py",
     "lab/studies/test_workloads.py",

@@ -225,6 +225,7 @@ def test_results_that_go_to_a_folder_need_one(folder: Path) -> None:
         "distributed",
         "peers",
         "calibration",
+        "precision",
         "monitoring",
     ):
         is_refused(run("reproduce", study, "--quick", "--out", rows), "not a folder")

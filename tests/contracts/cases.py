@@ -14,6 +14,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from okspca import OKSPCA
+from okspca.features import SingleFourierMap
 from okspca.numerics.arrays import Floats
 from okspca.services import BY_NAME, Cached, Exact, Service, WarmBlock
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
@@ -39,13 +40,14 @@ PILOT_ROWS = 12
 
 
 class Case(NamedTuple):
-    """One solver on one kind of target; the highest rung of input maps, and how they are drawn."""
+    """One solver on one kind of target; the highest rung of input maps, and what they are."""
 
     solver: str
     task: str
     rung: str = "drawn"
     objective: str = "covariance"
     sampling: str = "plain"
+    precision: str = "float64"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -85,6 +87,16 @@ STRUCTURED = (
     Case("cached-7", "scalar", sampling="structured"),
     Case("adam", "scalar", sampling="structured"),
 )
+#: Input features in single precision: every way in which rows reach a moment, and a learned map.
+SINGLE = (
+    Case("exact", "multiclass", precision="float32"),
+    Case("exact", "two-output", precision="float32"),
+    Case("cached-7", "scalar", precision="float32"),
+    Case("adam", "scalar", precision="float32"),
+)
+SINGLE_CLIMBING = (Case("exact", "binary", "trained", "whitened", precision="float32"),)
+#: Options that a ready-made map would make void.
+OF_DRAWN_MAPS = {"bandwidth", "random_state", "missing_indicators", "input_map"}
 
 
 def cases(
@@ -92,14 +104,18 @@ def cases(
     tasks: Sequence[str] = TASKS,
     *,
     climbing: bool = False,
+    single: bool = True,
 ) -> pytest.MarkDecorator:
     """Parametrise ``case`` over the solvers and the targets each of them serves, and over maps.
 
-    With ``climbing``, over every rung of the ladder of input maps too.
+    With ``climbing``, over every rung of the ladder of input maps too; without ``single``, over no
+    map that was made for the columns of the stream.
     """
     found = [Case(solver, task) for solver in solvers for task in tasks if _serves(solver, task)]
-    more = [case for case in CLIMBING if climbing and case.task in tasks]
-    more += [case for case in STRUCTURED if case.solver in solvers and case.task in tasks]
+    rungs = [*CLIMBING, *SINGLE_CLIMBING]
+    more = [case for case in rungs if climbing and case.task in tasks]
+    others = [*STRUCTURED, *(SINGLE if single else ())]
+    more += [case for case in others if case.solver in solvers and case.task in tasks]
     ids = [f"{case.solver}-{case.task}" for case in found] + ["-".join(case) for case in more]
     return pytest.mark.parametrize("case", [*found, *more], ids=ids)
 
@@ -237,6 +253,11 @@ def make(case: Case, stream: Stream, mode: str | None = "causal", **options: Any
         **front_end(mode, stream),
         **options,
     }
+    # Single precision by its map, so that a plain reference gets rows of double precision.
+    if case.precision == "float32" and not OF_DRAWN_MAPS & set(options):
+        settings_["input_map"] = SingleFourierMap.sample(
+            stream.d, stream.n_features, bandwidth=1.5, seed=stream.seed
+        )
     return OKSPCA(**settings_)
 
 

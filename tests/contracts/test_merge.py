@@ -277,6 +277,8 @@ DIFFERENCES: dict[str, tuple[str, Difference]] = {
 def test_models_that_differ_do_not_pool(case: Case, difference: str, data: st.DataObject) -> None:
     stream = data.draw(streams(case.task))
     message, options = DIFFERENCES[difference]
+    if (difference, case.precision) == ("map", "float32"):  # the second one is drawn
+        message = "precision of their features"
     first = learn(make(case, stream, "frozen"), stream)
     second = learn(make(case, stream, "frozen", **options(stream)), stream)
     assert_rejected(first, second, message)

@@ -78,7 +78,7 @@ def completed(stream: Stream, policy: str, options: dict[str, Any]) -> Stream:
     return with_rows(stream, X, stream.y)
 
 
-@cases(ROUTES)
+@cases(ROUTES, single=False)
 @contract(6)
 @given(policy=policies, options=settings, data=st.data())
 def test_what_is_learned_are_the_completed_rows(

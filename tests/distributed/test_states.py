@@ -53,7 +53,7 @@ def assert_same_sums(merged: OKSPCA, alone: OKSPCA, relative: float = 1e-12) -> 
     assert merged.basis().status is alone.basis().status
 
 
-@cases(("exact",))
+@cases(("exact",), single=False)
 @contract(6)
 @given(data=st.data())
 def test_two_passes_equal_one_frozen_run(case: Case, data: st.DataObject) -> None:

@@ -20,9 +20,12 @@ from okspca_lab.bench import plain
 from okspca_lab.bench.cells import (
     CLAIMS,
     HAS_RIVER,
+    IN_BLOCKS,
+    IN_BLOCKS_WHITENED,
     LIVE_ROWS,
     ONE_ROW,
     OPTIONS,
+    SINGLY,
     TEST_THEN_TRAIN,
     THREADS,
     all_cells,
@@ -182,6 +185,7 @@ UNJUDGED = (
     *("paper-accumulate", "ours-proba-one", *ONE_ROW, *THREADS["whitened"]),
     *(name for name in OPTIONS if name != "plain-blocks"),
     *(*LIVE_ROWS, *TEST_THEN_TRAIN, "plain-scratch", "ours-structured", "plain-dense"),
+    *(*IN_BLOCKS, *IN_BLOCKS_WHITENED, *SINGLY),
 )
 
 

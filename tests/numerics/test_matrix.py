@@ -18,6 +18,7 @@ from okspca.numerics.matrix import (
     mirror,
     multiply_into,
     product,
+    thin_product_into,
 )
 
 EPS = float(np.finfo(np.float64).eps)
@@ -166,3 +167,14 @@ def test_kernels_get_the_same_bits() -> None:
     np.testing.assert_array_equal(projected(rows, Ct), product(rows, Ct.T))
     with pytest.raises(ValueError, match="multiplied"):
         projected(rows, Ct[:, :3].copy())
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 7, DEPTH - 1, DEPTH, DEPTH + 2, 2 * DEPTH + 9])
+@pytest.mark.parametrize("m", [1, 5, 12])
+def test_a_thin_product_has_the_bits_of_the_wide_one(n: int, m: int) -> None:
+    random = RandomState(n + m)
+    A, B = random.normal(size=(n, m)), random.normal(size=(n, 61))
+    found, expected = (np.full((m, 61), np.nan) for _ in range(2))
+    thin_product_into(A, B, found)
+    multiply_into(A.T, B, expected, 1.0, 0.0, False)
+    np.testing.assert_array_equal(found, expected)

@@ -13,6 +13,7 @@ from numpy.random import RandomState
 
 from okspca import OKSPCA, OKSPCAClassifier, OKSPCARegressor
 from okspca.estimators.readouts import classifier, regressor
+from okspca.features import SingleFourierMap
 from okspca.moments import UpdatedMoment, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.pipeline import PipelineState
@@ -33,6 +34,7 @@ LABELS = np.digitize(SIGNAL, [-0.7, 0.2, 0.9])
 #: A class that comes while rows wait.
 LATE = np.where((np.arange(N) > 330) & (np.arange(N) % 7 == 0), 9, LABELS)
 WEIGHTS = RANDOM.choice([0.5, 1.0, 3.0], size=N)
+SINGLE = SingleFourierMap.sample(4, D, bandwidth=2.0, seed=5)
 WHITENED: dict[str, Any] = {
     "n_random_features": D,
     "frequencies": "drawn",
@@ -49,6 +51,8 @@ KINDS: dict[str, tuple[type[OKSPCA], dict[str, Any], Any]] = {
     "window": (OKSPCA, {"window": 200}, SIGNAL),
     "aligned": (OKSPCA, {"align": True}, LABELS),
     "ridge": (OKSPCA, {"ridge": 1e-5}, SIGNAL),
+    "single": (OKSPCA, {"input_map": SINGLE}, SIGNAL),
+    "single labels": (OKSPCA, {"input_map": SINGLE}, LATE),
     "regressor": (OKSPCARegressor, {}, SIGNAL),
     "classifier": (OKSPCAClassifier, {}, LABELS),
 }

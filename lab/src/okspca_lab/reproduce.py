@@ -18,6 +18,7 @@ STUDIES = (
     "peers",
     "calibration",
     "monitoring",
+    "precision",
 )
 
 app = typer.Typer(

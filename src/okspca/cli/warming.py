@@ -44,6 +44,8 @@ FRONT_ENDS: dict[str, dict[str, Any]] = {
     "median": {"bandwidth": "median", "target_bandwidth": "median"},
     "fading": {"forgetting": 0.99, "align": True},
     "whitened": {"objective": "whitened"},
+    "single precision": {},
+    "whitened, single precision": {"objective": "whitened"},
 }
 
 
@@ -153,6 +155,7 @@ def explained(warmed: Warmed) -> str:
 def exercise(task: str, solver: str, front_end: str) -> None:
     """Take one small model through everything it can do."""
     X, y = _stream(task)
+    X = X.astype(np.float32) if front_end.endswith("single precision") else X
     model = _model(task, solver, front_end)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from okspca.diagnostics.certificate import Certificate, certify
 
 if TYPE_CHECKING:
+    from okspca.diagnostics.feature_error import FeatureError
     from okspca.diagnostics.same_target import Comparison, SameTargetReport, compare, gap_bound
     from okspca.diagnostics.stability import Stability
     from okspca.diagnostics.words import error_lines
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "Comparison",
+    "FeatureError",
     "SameTargetReport",
     "Stability",
     "certify",
@@ -26,6 +28,7 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "okspca.diagnostics.same_target",
+    "FeatureError": "okspca.diagnostics.feature_error",
     "SameTargetReport": "okspca.diagnostics.same_target",
     "Stability": "okspca.diagnostics.stability",
     "compare": "okspca.diagnostics.same_target",

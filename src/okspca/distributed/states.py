@@ -88,7 +88,8 @@ def identity(model: OKSPCA, survey: Survey, pilot: Block | None = None) -> OKSPC
     rows, preparation = _pilot(survey, pilot, n_first_rows(model)), survey.preparation()
     if preparation is not None:
         rows = Rows(preparation.transform(rows.X), rows.Y, rows.weights)
-    pipeline = _with_learned_map(model, build(recipe, rows.first(MEDIAN_ROWS), intake.labels), rows)
+    built = build(recipe, rows.first(MEDIAN_ROWS), intake.labels, columns.precision)
+    pipeline = _with_learned_map(model, built, rows)
     if preparation is not None:
         companions = pipeline.state.companions
         pipeline.state.companions = {**companions, PREPARATION: preparation}

@@ -19,6 +19,7 @@ from okspca.estimators.intake import Intake
 from okspca.estimators.learned import Columns, Record, names_of
 from okspca.estimators.merging import check_schema
 from okspca.estimators.missing import numbers_with_gaps
+from okspca.estimators.precision import precision_of
 from okspca.estimators.preparing import (
     IMPUTE,
     RAISE,
@@ -26,7 +27,7 @@ from okspca.estimators.preparing import (
     new_preparation,
     without_gaps,
 )
-from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
+from okspca.estimators.schema_form import read_columns, read_intake, write_columns, write_intake
 from okspca.estimators.sparse_rows import check_sparse_rows
 from okspca.standardize import CausalStandardizer, FrozenStandardizer
 from okspca.standardize.sparse import SparseStandardizer, freeze
@@ -104,14 +105,16 @@ class Survey:
 
     def add(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Look at a block of any size; it is taken whole or refused whole."""
-        names = names_of(X) if self.inputs is None else None
+        if self.inputs is None:
+            columns = Columns(0, names_of(X), precision_of(self.probe, X))
+        else:
+            columns = self.schema.columns
         if self.inputs is not None:
             validated(self.probe, X, reset=False, skip_check_array=True)
         gaps = self.probe.missing != RAISE
         X = numbers_with_gaps(X) if gaps else X
         checked = validated(self.probe, X, reset=None, ensure_all_finite=False)
-        known = names if self.inputs is None else self.schema.columns.names
-        check_values(checked, "X", known, gaps=gaps)
+        check_values(checked, "X", columns.names, gaps=gaps)
         check_sparse_rows(self.probe, None, checked)
         if self.inputs is not None and issparse(checked) != isinstance(
             self.inputs, SparseStandardizer
@@ -124,7 +127,7 @@ class Survey:
                 return self
         rows = self._intake.commit(self._intake.admit(checked, y, sample_weight, None))
         if self.inputs is None:
-            self._begin(Columns(checked.shape[1], names), rows)
+            self._begin(columns._replace(n=checked.shape[1]), rows)
         self._learn(rows)
         return self
 
@@ -208,7 +211,7 @@ class Survey:
             sink.put("seen", None)
             return pack(sink.content())
         seen = sink.inside("seen")
-        write_names(seen, self.schema.columns)
+        write_columns(seen, self.schema.columns)
         write_intake(seen.inside("intake"), self._intake, self.probe.solver)
         STANDARDIZERS.write(seen.inside("inputs"), self.inputs)
         if self.present is not None:

@@ -42,9 +42,11 @@ from okspca.pipeline.answers import (
 from okspca.pipeline.asking import asked_ahead
 
 if TYPE_CHECKING:
-    from okspca.diagnostics import SameTargetReport, Stability
+    from okspca.diagnostics import FeatureError, SameTargetReport, Stability
     from okspca.estimators.one_row import Question, RowAnswer
 
+#: Imported by those who ask for it, which is seldom.
+_FEATURE_ERROR = "okspca.diagnostics.feature_error"
 # Models whose zero columns were explained: kept outside of them, since reading changes no state.
 _EXPLAINED: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
@@ -110,6 +112,33 @@ class Answering(FittedAttributes):
     def error_lines(self) -> str:
         """Say in two lines how far delivered, exact and population subspace are apart."""
         return self.ready().read(errors_in_words)
+
+    def feature_error(self, X: ArrayLike | None = None) -> "FeatureError":
+        """Say how far the input features are from those of double precision.
+
+        Features are single precision where the first rows were float32.  A certificate does not
+        look at that: it is about the sums that are stored, which are sums of these features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), optional
+            Rows in which the difference is measured too, standardised as of now.
+
+        Returns
+        -------
+        FeatureError
+            Proven bounds, and what was found in the rows.
+        """
+        pipeline, error = self.ready(), import_module(_FEATURE_ERROR).feature_error
+        if X is None:
+            return pipeline.read_as_is(lambda state: error(state.input_map))
+        rows = self.complete_rows(X)
+
+        def found(state: PipelineState) -> "FeatureError":
+            """Look at the rows as the next one would be looked at."""
+            return error(state.input_map, state.input_standardizer.transform(rows))
+
+        return pipeline.read_as_is(found)
 
     def solver_health(self) -> dict[str, float]:
         """Counters and numbers of the solver's maintenance (clips, re-initialisations, ...)."""

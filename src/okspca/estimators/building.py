@@ -14,8 +14,10 @@ from okspca.estimators.parameters import check_size, is_count, with_plain_parame
 from okspca.estimators.presets import AUTO, FOURIER, objective_of, target_features_of
 from okspca.features import ChebyshevMap, FeatureMap, FourierMap, IdentityMap, OneHotMap
 from okspca.features.bandwidth import MEDIAN_ROWS, median_distance, sqrt_dimension
+from okspca.features.base import FLOAT64
 from okspca.features.chebyshev import DEGREE, LEADING
 from okspca.features.drawing import drawn_map, target_sampling
+from okspca.features.single import in_precision
 from okspca.moments import CrossMoment, Moment, TargetCompression, WhitenedMoment
 from okspca.numerics.arrays import Floats
 from okspca.numerics.sparse import stacked
@@ -112,7 +114,7 @@ def check_widths(model: Any, n_inputs: int, n_outputs: int | None) -> None:
                 raise DataError(message)
 
 
-def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
+def build(model: Any, pilot: Rows, labels: OneHotMap | None, precision: str = FLOAT64) -> Pipeline:
     """Build the pipeline of a model from its parameters and its first rows."""
     model = with_plain_parameters(model)
     check_size(model, pilot.X.shape[1], 0 if labels is not None else pilot.Y.shape[1])
@@ -136,6 +138,7 @@ def build(model: Any, pilot: Rows, labels: OneHotMap | None) -> Pipeline:
     # Drawn last: where a rule above has failed, the caller's generator has not moved.
     seeds = seeds_of(model.random_state)
     input_map = model.input_map or _input_map(model, pilot.X.shape[1], bandwidths[0], seeds[0])
+    input_map = in_precision(input_map, precision)
     width = model.n_target_features or input_map.n_features
     target_map = (
         labels

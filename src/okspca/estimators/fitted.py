@@ -153,6 +153,14 @@ class FittedAttributes:
         return self._fitted("input_map_").state.input_map
 
     @property
+    def precision_(self) -> str:
+        """What input features are computed in: "float64", or "float32" as the first rows were."""
+        record = self._known("precision_")
+        if record.pipeline is None:
+            return record.columns.precision
+        return record.pipeline.read_as_is(lambda state: state.input_map.precision)
+
+    @property
     def target_map_(self) -> FeatureMap:
         """The target map in use."""
         return self._fitted("target_map_").read_as_is(lambda state: state.target_map)

@@ -6,7 +6,7 @@ from typing import Any
 from okspca.estimators.ancestry import ANCESTRY, read_ancestry, write_ancestry
 from okspca.estimators.building import Rows, check_widths
 from okspca.estimators.intake import Intake
-from okspca.estimators.learned import SCORE, SEARCH, Record
+from okspca.estimators.learned import SCORE, SEARCH, Columns, Record
 from okspca.estimators.live_monitor import Live
 from okspca.estimators.map_search import MapSearch
 from okspca.estimators.monitor import Monitor
@@ -16,7 +16,7 @@ from okspca.estimators.preparing import PREPARATION, RAISE, Preparation
 from okspca.estimators.prequential import PrequentialScore
 from okspca.estimators.presets import AUTO, ON_DRIFT, searches
 from okspca.estimators.rows_form import read_rows, write_rows
-from okspca.estimators.schema_form import read_columns, read_intake, write_intake, write_names
+from okspca.estimators.schema_form import read_columns, read_intake, write_columns, write_intake
 from okspca.estimators.search_form import read_search, write_search
 from okspca.estimators.watch_form import read_watch, write_watch
 from okspca.estimators.watching import WATCH, Watch
@@ -37,7 +37,7 @@ def write_fitted(sink: Sink, model: Any, learned: Record) -> None:
         intake = copy.copy(intake)
         intake.labels = pipeline.target_map
     sink.put("n_features_in", columns.n)
-    write_names(sink, columns)
+    write_columns(sink, columns)
     write_intake(sink.inside("intake"), intake, model.solver)
     if pipeline is None:
         sink.put("pipeline", None)
@@ -78,8 +78,7 @@ def read_fitted(source: Source, model: Any) -> Record:
     shared = _shared(model, intake.labels)
     if not waits:
         pipeline = read_pipeline(source.inside("pipeline"), shared)
-        if pipeline.input_map.n_inputs != width:
-            source.refuse("n_features_in", n_inputs)
+        _check_columns(source, columns, pipeline, width)
         _check_intake(source, intake, pipeline)
     pilot = None
     if source.flag("pilot"):
@@ -160,6 +159,14 @@ def _shared(model: Any, labels: OneHotMap | None) -> Shared:
     """What the pipeline of a model may share with it."""
     service = model.solver if isinstance(model.solver, Service) else None
     return Shared(model.input_map, model.target_map, labels, service)
+
+
+def _check_columns(source: Source, columns: Columns, pipeline: PipelineState, width: int) -> None:
+    """Refuse a pipeline for other inputs, or one that computes their features otherwise."""
+    if pipeline.input_map.n_inputs != width:
+        source.refuse("n_features_in", columns.n)
+    if pipeline.input_map.precision != columns.precision:
+        source.refuse("precision", columns.precision)
 
 
 def _check_intake(source: Source, intake: Intake, pipeline: PipelineState) -> None:

@@ -14,6 +14,7 @@ from okspca.estimators.map_search import MapSearch
 from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.features import FeatureMap
 from okspca.features.bandwidth import MEDIAN_ROWS
+from okspca.features.base import FLOAT64
 from okspca.pipeline import Pipeline, PipelineState
 
 if TYPE_CHECKING:
@@ -27,10 +28,14 @@ Names = NDArray[np.object_]
 
 
 class Columns(NamedTuple):
-    """The inputs: how many there are, and their names where they have any."""
+    """The inputs: how many there are, their names where they have any, and their precision.
+
+    The precision is what features are computed in, as the first rows said.
+    """
 
     n: int
     names: Names | None
+    precision: str = FLOAT64
 
     @property
     def listed(self) -> list[Any]:

@@ -20,6 +20,7 @@ from okspca.estimators.learned import SEARCH, Columns, Record, names_of
 from okspca.estimators.map_search import MapSearch
 from okspca.estimators.missing import as_array, numbers_with_gaps
 from okspca.estimators.parameters import check_parameters, n_threads_of
+from okspca.estimators.precision import precision_of
 from okspca.estimators.preparing import (
     IMPUTE,
     PREPARATION,
@@ -32,7 +33,6 @@ from okspca.estimators.preparing import (
 )
 from okspca.estimators.presets import asked_from, frequencies_from, objective_of
 from okspca.estimators.sparse_rows import check_sparse_rows
-from okspca.features import OneHotMap
 from okspca.features.ladder import DRAWN
 from okspca.numerics.crew import threads
 from okspca.numerics.helpers import HELPERS
@@ -74,7 +74,8 @@ class Learning(FittedAttributes):
         ----------
         X : array-like, data frame or sparse matrix of shape (n, d)
             Inputs.  A model whose first block is sparse scales its inputs without centring them;
-            sparse rows are never filled.
+            sparse rows are never filled.  One whose first block is float32 computes its input
+            features in single precision from then on, whatever later rows are.
         y : array-like of shape (n,) or (n, d_y)
             Labels, numbers, or several numbers per row.  With ``missing`` other than "raise", rows
             without a target are left out and counted.
@@ -117,7 +118,9 @@ class Learning(FittedAttributes):
         row = row_of_numbers(x, "learn_one", gaps=self.missing != RAISE)
         X, targets = row[np.newaxis], as_array(y)[np.newaxis]
         if learned is None or pipeline is None:
-            return self.partial_fit(X, targets)
+            # The first row says what features are computed in.
+            is_single = learned is None and getattr(x, "dtype", None) == np.float32
+            return self.partial_fit(X.astype(np.float32) if is_single else X, targets)
         if row.shape[0] != learned.columns.n:
             message = f"x has {row.shape[0]} values, but the model learned {learned.columns.n}."
             raise DataError(message)
@@ -164,7 +167,11 @@ class Learning(FittedAttributes):
             validated(self, X, reset=False, skip_check_array=True)
         # No record tells how many columns there are before the block was checked.
         known = learned or Record(
-            Columns(0, names), Intake(self.task), None, None, new_preparation(self, X)
+            Columns(0, names, precision_of(self, X)),
+            Intake(self.task),
+            None,
+            None,
+            new_preparation(self, X),
         )
         if y is None:
             message = (
@@ -268,14 +275,14 @@ class Learning(FittedAttributes):
         needed = max(pilot_rows(self, labels=labels is not None), waiting, 1)
         if whole or len(rows) >= needed:
             needed = len(rows) if whole and self.standardize == "frozen" else needed
-            pipeline = self._built(rows, preparation, labels, needed)
+            pipeline = self._built(rows, preparation, learned, needed)
             self._learned = learned._replace(pipeline=pipeline, pilot=None, first_preparation=None)
         else:
             held = learned._replace(pilot=rows.owned(), first_preparation=preparation)
             self._learned = _compact(held)
 
     def _built(
-        self, rows: Rows, preparation: Preparation | None, labels: OneHotMap | None, needed: int
+        self, rows: Rows, preparation: Preparation | None, learned: Record, needed: int
     ) -> Pipeline:
         """Build the pipeline from the first rows, and let it learn all of them."""
         if preparation is not None and preparation.n_waiting:
@@ -286,7 +293,8 @@ class Learning(FittedAttributes):
             fixed = self.standardize == "frozen" and ready is None
             preparation = preparation.started(rows.first(needed), ready, fixed=fixed)
         rows, beside = _completed(preparation, rows, fading(self))
-        pipeline = build(self, rows.first(needed), labels)
+        labels, precision = learned.intake.labels, learned.columns.precision
+        pipeline = build(self, rows.first(needed), labels, precision)
         top, asked = frequencies_from(self, rows.X), asked_from(self, rows.X)
         if top == DRAWN and not any(asked):
             pipeline.run(rows.X, rows.Y, rows.weights, **beside)

@@ -34,6 +34,7 @@ from okspca.estimators.building import Rows
 from okspca.estimators.presets import Asked
 from okspca.features import CosineMap, FeatureMap
 from okspca.features.ladder import Place, climbed
+from okspca.features.single import in_double, in_precision
 from okspca.features.trials import Pilot, n_learned, varies
 from okspca.numerics.announcing import tell
 from okspca.numerics.scratch import reused
@@ -306,15 +307,23 @@ def found_place(blank: PipelineState, rows: Rows, search: MapSearch) -> Place:
         T = fresh.target_standardizer.transform(rows.Y)
     progress, pilot = _Progress(len(rows)), Pilot(Z, T, rows.weights)
     factors = FACTORS if asked.bandwidth else ()
+    # In double precision, so that rows of float32 lead to the same map.
+    base = in_double(_base(blank))
+    doubles = place._replace(feature_map=in_double(place.feature_map))
     with reused():
-        found = climbed(_base(blank), place, pilot, search.top, progress.tick, factors)
+        found = climbed(base, doubles, pilot, search.top, progress.tick, factors)
     # A fresh pilot that keeps the map from before keeps its moment and number of components too.
-    if search.began_at > search.rows_before and found.feature_map.equals(place.feature_map):
-        return found._replace(n_components=place.n_components)
-    if asked.components:
+    is_kept = found.feature_map.equals(doubles.feature_map)
+    chosen = place.feature_map
+    if not is_kept:
+        chosen = in_precision(found.feature_map, blank.input_map.precision)
+    n_components = found.n_components
+    if is_kept and search.began_at > search.rows_before:
+        n_components = place.n_components
+    elif asked.components:
         choose = import_module(_COMPONENTS).n_components_by
-        found = found._replace(n_components=choose(fresh, found.feature_map, pilot))
-    return found
+        n_components = choose(fresh, found.feature_map, pilot)
+    return found._replace(feature_map=chosen, n_components=n_components)
 
 
 class _PutOffError(Exception):

@@ -19,7 +19,7 @@ from okspca.estimators.preparing import PREPARATION, Preparation
 from okspca.estimators.presets import objective_of
 from okspca.features import OneHotMap
 from okspca.pipeline import Pipeline, PipelineState
-from okspca.pipeline.merging import check_merge, merge
+from okspca.pipeline.merging import check_merge, check_precision, merge
 
 #: Parameters that decide what is summed or what is answered.  How rows are standardised and mapped
 #: is compared by content, and how a moment is stored (``compress``) may differ.  The objective is
@@ -119,6 +119,7 @@ def check_schema(mine: Record, theirs: Record) -> None:
     """Raise where two models, or surveys, are about other columns or another kind of target."""
     if mine.columns.n != theirs.columns.n:
         raise _refusal("schema", f"{mine.columns.n} inputs", f"{theirs.columns.n}")
+    check_precision(mine.columns.precision, theirs.columns.precision)
     here, there = (record.columns.listed for record in (mine, theirs))
     if here != there:
         raise _refusal("schema (feature names)", here or "none", there or "none")

@@ -171,16 +171,16 @@ class OKSPCA(
         The accumulated moment; ``moment_.matrix()`` is C̄.
     classes_ : ndarray
         Classes in the order of the columns of the moment (classification).
-    n_samples_seen_ : int
-        Rows learned.
-    n_rows_skipped_, n_values_imputed_ : int
-        Rows left out because a value was missing, and values filled in.
+    n_samples_seen_, n_rows_skipped_, n_values_imputed_ : int
+        Rows learned, rows left out because a value was missing, and values filled in.
     n_unseen_categories_ : dict of str to int
         By text column, rows learned whose value has no input of its own.
     input_names_ : list of str
         Names of the inputs in the order of ``relevance_``.
     input_map_, target_map_ : FeatureMap
         The maps in use.
+    precision_ : {"float64", "float32"}
+        What input features are computed in, as the dtype of the first rows said.
     relevance_ : ndarray of shape (d,)
         Share of each input in what matters (with learned `frequencies`, once the map was tested);
         all zero where the rows told nothing, as with a constant response.

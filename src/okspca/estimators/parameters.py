@@ -20,7 +20,7 @@ from okspca.estimators.presets import (
     searches,
     target_features_of,
 )
-from okspca.features import FeatureMap, FourierMap, StructuredMap
+from okspca.features import FeatureMap, FourierMap, SingleFourierMap, StructuredMap
 from okspca.features.drawing import SAMPLINGS
 from okspca.features.fourier import KERNELS
 from okspca.features.ladder import DRAWN, RUNGS, SCALED
@@ -221,7 +221,8 @@ def _check_learned_frequencies(model: Any) -> None:
     is_learned = frequencies not in (DRAWN, SCALED)
     if is_learned and model.input_map is None and model.sampling == STRUCTURED:
         reject("frequencies", frequencies, "'drawn' or 'scaled' where sampling='structured'")
-    known = (type(None), FourierMap) if is_learned else (type(None), FourierMap, StructuredMap)
+    known: tuple[type, ...] = (type(None), FourierMap, SingleFourierMap)
+    known = known if is_learned else (*known, StructuredMap)
     if frequencies != DRAWN and type(model.input_map) not in known:
         suitable = f"a FourierMap or None where frequencies={frequencies!r}"
         reject("input_map", model.input_map, suitable)

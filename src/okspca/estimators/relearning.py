@@ -23,6 +23,7 @@ from okspca.estimators.watching import WATCH, Watch
 from okspca.features import CosineMap, OneHotMap
 from okspca.features.bandwidth import sqrt_dimension
 from okspca.features.drawing import drawn_map
+from okspca.features.single import in_precision
 from okspca.pipeline import Pipeline, PipelineState
 from okspca.pipeline.learning import next_due
 from okspca.services.checks import check_count
@@ -189,6 +190,7 @@ def fresh_search(model: Any, state: PipelineState, rows: int | None = None) -> M
         raise ValueError(message)
     n_rows = int(model.pilot_rows if rows is None else rows)
     base = search.base or drawn_again(model, state)
+    base = in_precision(base, state.input_map.precision)
     return search.renewed(blank_like(model, state, base), n_rows, rows_seen(state))
 
 

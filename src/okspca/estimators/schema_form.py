@@ -7,6 +7,7 @@ from okspca.estimators.intake import Intake
 from okspca.estimators.learned import Columns
 from okspca.estimators.parameters import CHOICES
 from okspca.features import OneHotMap
+from okspca.features.base import FLOAT32, FLOAT64
 from okspca.services import Service
 from okspca.state.fields import Sink, Source
 from okspca.state.front_ends import MAPS
@@ -15,22 +16,28 @@ from okspca.state.pipelines import read_shared_service, write_shared_service
 LABEL_KINDS = ("numbers", "text", "truth values")
 
 
-def write_names(sink: Sink, columns: Columns) -> None:
-    """Write the names of the columns."""
+def write_columns(sink: Sink, columns: Columns) -> None:
+    """Write the names of the columns, and their precision where it is single."""
     names = columns.names
     sink.put("feature_names_in", None if names is None else [str(name) for name in names])
+    # Files of models that know no other keep their bytes.
+    if columns.precision != FLOAT64:
+        sink.put("precision", columns.precision)
 
 
 def read_columns(source: Source, n_inputs: int) -> Columns:
-    """Read the names of so many columns."""
+    """Read the names and the precision of so many columns."""
+    precision = FLOAT64
+    if "precision" in source.names():
+        precision = source.text("precision", (FLOAT32,))
     if source.is_none("feature_names_in"):
-        return Columns(n_inputs, None)
+        return Columns(n_inputs, None, precision)
     names = source.raw("feature_names_in")
     if not isinstance(names, list) or len(names) != n_inputs:
         source.refuse("feature_names_in", names)
     if not all(isinstance(name, str) for name in names):
         source.refuse("feature_names_in", names)
-    return Columns(n_inputs, np.array(names, dtype=object))
+    return Columns(n_inputs, np.array(names, dtype=object), precision)
 
 
 def write_intake(sink: Sink, intake: Intake, solver: object) -> None:

@@ -6,6 +6,7 @@ from okspca.features.cosines import CosineMap
 from okspca.features.fourier import FourierMap
 from okspca.features.identity import IdentityMap
 from okspca.features.one_hot import OneHotMap
+from okspca.features.single import SingleFourierMap
 from okspca.features.structured import StructuredMap
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "FourierMap",
     "IdentityMap",
     "OneHotMap",
+    "SingleFourierMap",
     "StructuredMap",
 ]

@@ -5,6 +5,9 @@ from typing import ClassVar
 
 from okspca.numerics.arrays import Floats
 
+#: What features may be computed in.
+FLOAT64, FLOAT32 = "float64", "float32"
+
 
 class FeatureMap(ABC):
     """A fixed function of rows.  It holds no state that learning could change.
@@ -13,6 +16,8 @@ class FeatureMap(ABC):
     ----------
     is_bounded : bool
         Whether no row, however far out, has large features.
+    precision : {"float64", "float32"}
+        What features are computed in; they are handed on as float64.
     linear : slice or None
         The features that are the columns of the rows themselves, in their order; all others are
         bounded by one.  Such features are summed in data units, so that no row counts more because
@@ -36,6 +41,7 @@ class FeatureMap(ABC):
     """
 
     is_bounded: ClassVar[bool] = False
+    precision: ClassVar[str] = FLOAT64
 
     @property
     def linear(self) -> slice | None:

@@ -145,9 +145,10 @@ class FourierMap(CosineMap):
         return {**self.__dict__, "_by_input": None}
 
     def equals(self, other: FeatureMap) -> bool:
-        """Tell whether the other map has the same weights and phases."""
+        """Tell whether the other map has the same weights, phases and precision."""
         return (
             isinstance(other, FourierMap)
+            and self.precision == other.precision
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.phases, other.phases)
         )

@@ -10,12 +10,14 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.numerics.compiled import compiled
-from okspca.numerics.matrix import combine_into, multiply_into
+from okspca.numerics.matrix import combine_into, multiply_into, thin_product_into
 from okspca.numerics.running import update_comoment
 from okspca.numerics.sums import inner
 
 _EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64.0 * _EPS
+#: Target features whose products with the input features are summed row by row.
+THIN = 12
 WEIGHT, ROWS, LEFT_SQUARE, RIGHT_SQUARE, DROPPED_SQUARE = range(5)
 
 
@@ -165,7 +167,10 @@ def summary(
             right[i, j] *= weight * shares[i]
     totals = np.array([weight, float(n), left_square, right_square, dropped])
     sums = np.empty((right.shape[1], left.shape[1]))
-    multiply_into(right.T, left, sums, 1.0, 0.0, False)
+    if right.shape[1] <= THIN:
+        thin_product_into(right, left, sums)
+    else:
+        multiply_into(right.T, left, sums, 1.0, 0.0, False)
     if not is_centred:
         _take_out(sums, right, left_mean)
     return MomentArrays(sums, left_mean, right_mean, totals)

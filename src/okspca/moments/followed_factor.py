@@ -58,7 +58,10 @@ class Features(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """One row: standardised inputs, stored target coordinates, what it counts, what they lack."""
+    """One row: inputs, stored target coordinates, what it counts, what they lack.
+
+    The inputs are standardised, or their features where these come from elsewhere.
+    """
 
     z: Floats
     psi: Floats
@@ -161,9 +164,12 @@ class FollowedFactor:
         return FollowedNumbers(self.weight, self.first_shift, self.size, self.omega)
 
     def follow(
-        self, arrays: MomentArrays, features: Features, row: Followed, forgetting: float
+        self, arrays: MomentArrays, features: Features | None, row: Followed, forgetting: float
     ) -> None:
-        """Let the moment's arrays learn one row, and R and Q follow."""
+        """Let the moment's arrays learn one row, and R and Q follow.
+
+        Without ``features``, the row comes with its own.
+        """
         if arrays.right_mean.size > self.Q.shape[1]:
             more = arrays.right_mean.size - self.Q.shape[1]
             self.Q = np.pad(self.Q, ((0, 0), (0, more)))
@@ -172,9 +178,11 @@ class FollowedFactor:
         self.fade *= forgetting
         unit = self.fade * self.weight
         kept = self._room[self.n_rows]
-        _bound_follow.code(
-            arrays, features, row, (forgetting, unit), (self.R, self.Q, kept, self._norms)
-        )
+        numbers, changed = (forgetting, unit), (self.R, self.Q, kept, self._norms)
+        if features is None:
+            _bound_follow_features.code(arrays, row.z, row, numbers, changed)
+        else:
+            _bound_follow.code(arrays, features, row, numbers, changed)
         self.n_rows += 1
         self._total = float(arrays.totals[0])
         self._allow_for_rotations()
@@ -252,10 +260,23 @@ def _follow(
 
     ``numbers``: the forgetting factor, and ``g^m W_a``; ``changed``: R, Q, ``kept``, the squares.
     """
-    (forgetting, unit), (R, Q, kept, norms) = numbers, changed
-    left, right, phi = np.empty(R.shape[0]), np.empty(Q.shape[1]), np.empty(R.shape[0])
+    phi = np.empty(changed[0].shape[0])
     apply_into(features.weights, row.z, phi)
     cosine_row(phi, features.phases, np.sqrt(2.0 / phi.shape[0]))
+    _follow_features(arrays, phi, row, numbers, changed)
+
+
+@compiled
+def _follow_features(
+    arrays: MomentArrays,
+    phi: Floats,
+    row: Followed,
+    numbers: tuple[float, float],
+    changed: tuple[Floats, Floats, Floats, Floats],
+) -> None:
+    """Do the same with the features of the row."""
+    (forgetting, unit), (R, Q, kept, norms) = numbers, changed
+    left, right = np.empty(R.shape[0]), np.empty(Q.shape[1])
     weights = row.weight, forgetting, row.dropped
     scale = add_row(arrays, phi, row.psi, weights, left, right)
     factor = math.sqrt(scale / unit)
@@ -272,4 +293,5 @@ def _follow(
 
 
 _bound_follow, _bound_products = BoundKernel(_follow), BoundKernel(row_products)
+_bound_follow_features = BoundKernel(_follow_features)
 _bound_solve = BoundKernel(solve_few_columns)

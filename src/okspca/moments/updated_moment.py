@@ -50,14 +50,14 @@ class UpdatedMoment(WhitenedMoment):
 
     _rebuilt: WhitenedMoment
     followed: FollowedFactor
-    _features: Features
+    _features: Features | None
     _step: float
 
     @classmethod
-    def at(cls, rebuilt: WhitenedMoment, features: Features) -> Self:
+    def at(cls, rebuilt: WhitenedMoment, features: Features | None) -> Self:
         """Begin at a moment all of whose rows are in its sums, and which does not change.
 
-        ``features``: the input map, of random Fourier features.
+        ``features``: the input map, of random Fourier features; None where rows come as features.
         """
         made = object.__new__(cls)
         made.__dict__.update(rebuilt.__getstate__())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
+Singles: TypeAlias = NDArray[np.float32]
 Integers: TypeAlias = NDArray[np.int64]
 Signs: TypeAlias = NDArray[np.int8]
 Part = TypeVar("Part")

@@ -11,13 +11,23 @@ vector registers meanwhile.  So a number depends neither on its place nor on the
 from collections.abc import Callable
 from typing import Any
 
+from llvmlite import ir
 from numba.core import types
 
 from okspca.numerics.arrays import Floats
-from okspca.numerics.instructions import INT, emitted, load_vector, loop, spread, vector_place
+from okspca.numerics.instructions import (
+    DOUBLE,
+    INT,
+    emitted,
+    load_vector,
+    loop,
+    spread,
+    vector_place,
+)
 
 #: Numbers in a vector (one of AVX-512, or two of AVX2), and vectors that are kept at a time.
 _LANES, _VECTORS = 8, 4
+_VECTOR = ir.VectorType(DOUBLE, _LANES)
 COLUMNS = _LANES * _VECTORS
 
 
@@ -35,16 +45,16 @@ def _emit_take_off(_: Any, A: Any, start: Any, i: Any, at: Any) -> tuple[Any, Ca
 
         def step(totals: list[Any], r: Any) -> list[Any]:
             number = builder.load(builder.gep(array.data, [builder.add(builder.mul(r, n), row)]))
-            share = spread(builder, number, _LANES)
-            vectors = [load_vector(builder, array.data, j, _LANES) for j in places(r)]
+            share = spread(builder, number, _VECTOR)
+            vectors = [load_vector(builder, array.data, j, _VECTOR) for j in places(r)]
             products = [builder.fmul(share, vector) for vector in vectors]
             return [builder.fsub(a, b) for a, b in zip(totals, products, strict=True)]
 
         mine = places(row)
-        totals = [load_vector(builder, array.data, j, _LANES) for j in mine]
+        totals = [load_vector(builder, array.data, j, _VECTOR) for j in mine]
         left = loop(builder, (first, row, 1), totals, step)[1]
         for j, total in zip(mine, left, strict=True):
-            builder.store(total, vector_place(builder, array.data, j, _LANES), align=8)
+            builder.store(total, vector_place(builder, array.data, j, _VECTOR), align=8)
         return context.get_dummy_value()
 
     return types.void(A, start, i, at), code

@@ -11,6 +11,7 @@ from typing import Any
 
 import numba
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba.extending import intrinsic
 
 #: Numbers in a vector of a sum: its order depends on them.
@@ -19,6 +20,21 @@ INT, DOUBLE = ir.IntType(64), ir.DoubleType()
 VECTOR = ir.VectorType(DOUBLE, LANES)
 ZERO = ir.Constant(VECTOR, [0.0] * LANES)
 _FUSE = ("contract",)
+
+
+def _has_wide_vectors() -> bool:
+    """Whether machine code is made for a processor whose vectors have 64 bytes."""
+    settings = vars(numba.config)
+    if settings["CPU_NAME"] is not None or settings["CPU_FEATURES"] is not None:
+        return False
+    try:
+        return bool(get_host_cpu_features().get("avx512f"))
+    except RuntimeError:  # it is not told on every platform
+        return False
+
+
+#: A vector of numbers in single precision; how many they are changes no bit.
+SINGLES = ir.VectorType(ir.FloatType(), 16 if _has_wide_vectors() else 8)
 
 
 def emitted(emitter: Callable[..., Any], plain: Callable[..., Any]) -> Any:
@@ -37,13 +53,12 @@ def unpacked(builder: Any, numbers: Any) -> Any:
     return [builder.extract_value(numbers, i) for i in range(len(numbers.type))]
 
 
-def spread(builder: Any, number: Any, lanes: int = LANES) -> Any:
-    """Emit a vector of one number, so many times."""
-    kind, place = ir.VectorType(DOUBLE, lanes), ir.IntType(32)
-    empty = ir.Constant(kind, ir.Undefined)
-    single = builder.insert_element(empty, number, place(0))
-    pattern = ir.Constant(ir.VectorType(place, lanes), [0] * lanes)
-    return builder.shuffle_vector(single, empty, pattern)
+def spread(builder: Any, number: Any, vector: Any = VECTOR) -> Any:
+    """Emit a vector all of whose numbers are one."""
+    empty, kind, n = ir.Constant(vector, ir.Undefined), ir.IntType(32), vector.count
+    first = builder.insert_element(empty, number, kind(0))
+    pattern = ir.Constant(ir.VectorType(kind, n), [0] * n)
+    return builder.shuffle_vector(first, empty, pattern)
 
 
 def moved(builder: Any, pointer: Any, by: Any) -> Any:
@@ -52,14 +67,19 @@ def moved(builder: Any, pointer: Any, by: Any) -> Any:
     return builder.bitcast(builder.gep(first, [by]), pointer.type)
 
 
-def load_vector(builder: Any, pointer: Any, i: Any, lanes: int = LANES) -> Any:
-    """Emit the load of so many numbers from number ``i`` on."""
-    return builder.load(vector_place(builder, pointer, i, lanes), align=8)
+def load_vector(builder: Any, pointer: Any, i: Any, vector: Any = VECTOR) -> Any:
+    """Emit the load of a vector from number ``i`` on."""
+    return builder.load(vector_place(builder, pointer, i, vector), align=size_of(vector.element))
 
 
-def vector_place(builder: Any, pointer: Any, i: Any, lanes: int = LANES) -> Any:
-    """Emit the address of so many numbers from number ``i`` on."""
-    return builder.bitcast(builder.gep(pointer, [i]), ir.VectorType(DOUBLE, lanes).as_pointer())
+def vector_place(builder: Any, pointer: Any, i: Any, vector: Any = VECTOR) -> Any:
+    """Emit the address of a vector from number ``i`` on."""
+    return builder.bitcast(builder.gep(pointer, [i]), vector.as_pointer())
+
+
+def size_of(number: Any) -> int:
+    """Bytes of a number."""
+    return 8 if number == DOUBLE else 4
 
 
 def loop(

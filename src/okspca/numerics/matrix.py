@@ -217,3 +217,39 @@ def row_product_into(x: Floats, A: Floats, out: Floats) -> None:
                 chunk[j] += x[p] * A[p, j]
         for j in range(out.shape[0]):
             out[j] += chunk[j]
+
+
+@shared(nothing, read_rows, read_rows, rows)
+def thin_product_into(A: Floats, B: Floats, out: Floats) -> None:
+    """Replace ``out`` by ``A^T @ B`` with the bits of :func:`multiply_into`, all in C order.
+
+    Nothing is packed, so it is quicker for few columns of A.
+    """
+    if B.shape[0] != A.shape[0] or out.shape != (A.shape[1], B.shape[1]):
+        raise ValueError(_MISFIT)
+    _fill_thin(A, B, out)
+
+
+@fused
+def _fill_thin(A: Floats, B: Floats, out: Floats) -> None:
+    """Add up the products of four rows at a time, each number in the order of the rows."""
+    (n, m), chunk = A.shape, np.empty(out.shape)
+    out[:] = 0.0
+    for first in range(0, n, DEPTH):
+        chunk[:] = 0.0
+        end = min(n, first + DEPTH)
+        # Four rows of B at a time stay in the nearest cache for all columns of A.
+        for i in range(first, end, 4):
+            i1, i2, i3 = min(i + 1, end - 1), min(i + 2, end - 1), min(i + 3, end - 1)
+            a, b, c, d = B[i], B[i1], B[i2], B[i3]
+            for t in range(m):
+                row, p = chunk[t], A[i, t]
+                # Past the end, zero times the last row, which changes no bit of a sum.
+                q = A[i1, t] if i + 1 < end else 0.0
+                r = A[i2, t] if i + 2 < end else 0.0
+                s = A[i3, t] if i + 3 < end else 0.0
+                for j in range(row.shape[0]):
+                    row[j] = (((row[j] + p * a[j]) + q * b[j]) + r * c[j]) + s * d[j]
+        for t in range(m):
+            for j in range(out.shape[1]):
+                out[t, j] += chunk[t, j]

@@ -1,6 +1,7 @@
 r"""The innermost part of a matrix product: a tile of the result, kept in vector registers.
 
-``fill_tile`` computes HEIGHT x WIDTH numbers of a result, or adds to them::
+``fill_tile`` computes HEIGHT x WIDTH numbers of a result, or adds to them; ``fill_single_tile``
+does the same for HEIGHT x SINGLE_WIDTH numbers in single precision::
 
     C[r, j] (+)= factor (sum over p of A[r, p] B[p, j]),      p = 0, 1, ..., depth - 1
 
@@ -14,15 +15,18 @@ from typing import Any
 from llvmlite import ir
 from numba.core import types
 
-from okspca.numerics.arrays import Floats
+from okspca.numerics.arrays import Floats, Singles
 from okspca.numerics.instructions import (
     DOUBLE,
     INT,
+    LANES,
+    SINGLES,
     emitted,
     fused,
     load_vector,
     loop,
     moved,
+    size_of,
     spread,
     unpacked,
     vector_place,
@@ -31,59 +35,74 @@ from okspca.numerics.instructions import (
 #: A row is one vector of AVX-512, and two where vectors have four numbers: twelve sums, two vectors
 #: and a factor at a time then fit the sixteen registers of AVX2.
 HEIGHT, WIDTH = 6, 8
-_ZEROS = ir.Constant(ir.VectorType(DOUBLE, WIDTH), [0.0] * WIDTH)
+_ROW = ir.VectorType(DOUBLE, WIDTH)
+#: Two vectors in single precision, as wide as the processor has them.
+SINGLE_WIDTH = WIDTH // LANES * SINGLES.count
 
 
-def _emit_fill(
-    _: Any, A: Any, B: Any, C: Any, starts: Any, sizes: Any, adds: Any, factor: Any
-) -> tuple[Any, Callable[..., Any]]:
-    """Put a product into a tile, or add it there.
+def _filler(vector: Any, width: int) -> Callable[..., Any]:
+    """Make what fills a tile of vectors of a kind, ``width`` numbers wide."""
 
-    A and B are packed, HEIGHT or WIDTH numbers for each step of the sum.  ``starts``: where the
-    tile begins in A and B, in numbers, and in C, in bytes.  ``sizes``: how many bytes lie between
-    rows of C, and the depth.
-    """
+    def emit_fill(
+        _: Any, A: Any, B: Any, C: Any, starts: Any, sizes: Any, adds: Any, factor: Any
+    ) -> tuple[Any, Callable[..., Any]]:
+        """Put a product into a tile, or add it there.
 
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        a, b, c = (_array(context, builder, signature, arguments, i).data for i in range(3))
-        at_a, at_b, at_c = unpacked(builder, arguments[3])
-        row, depth = unpacked(builder, arguments[4])
-        sums = _emit_sums(builder, builder.gep(a, [at_a]), builder.gep(b, [at_b]), depth)
-        scale = spread(builder, arguments[6], WIDTH)
-        sums = [builder.fmul(scale, total) for total in sums]
-        _emit_stores(builder, sums, moved(builder, c, at_c), row, arguments[5])
-        return context.get_dummy_value()
+        A and B are packed, HEIGHT or ``width`` numbers for each step of the sum.  ``starts``: where
+        the tile begins in A and B, in numbers, and in C, in bytes.  ``sizes``: how many bytes lie
+        between rows of C, and the depth.
+        """
 
-    return types.void(A, B, C, starts, sizes, adds, factor), code
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            a, b, c = (_array(context, builder, signature, arguments, i).data for i in range(3))
+            at_a, at_b, at_c = unpacked(builder, arguments[3])
+            row, depth = unpacked(builder, arguments[4])
+            packed = builder.gep(a, [at_a]), builder.gep(b, [at_b])
+            sums = _emit_sums(builder, packed, depth, vector, width)
+            scale = spread(builder, arguments[6], vector)
+            sums = [builder.fmul(scale, total) for total in sums]
+            _emit_stores(builder, sums, moved(builder, c, at_c), row, arguments[5])
+            return context.get_dummy_value()
+
+        return types.void(A, B, C, starts, sizes, adds, factor), code
+
+    return emit_fill
 
 
-def _emit_sums(builder: Any, a: Any, b: Any, depth: Any) -> list[Any]:
+def _emit_sums(builder: Any, packed: tuple[Any, Any], depth: Any, vector: Any, width: int) -> Any:
     """Emit the loop over the depth, with all sums in registers."""
+    (a, b), lanes, bytes_each = packed, vector.count, size_of(vector.element)
 
     def step(sums: list[Any], p: Any) -> list[Any]:
         """Add the products of one column of A with one row of B."""
         at_a = builder.gep(a, [builder.mul(p, INT(HEIGHT))])
-        at_b = builder.gep(b, [builder.mul(p, INT(WIDTH))])
-        row, grown = load_vector(builder, at_b, INT(0), WIDTH), []
-        for r, total in enumerate(sums):
-            number = builder.load(builder.gep(at_a, [INT(r)]), align=8)
-            grown.append(fused(builder, spread(builder, number, WIDTH), row, total))
+        at_b = builder.gep(b, [builder.mul(p, INT(width))])
+        vectors = [load_vector(builder, at_b, INT(j), vector) for j in range(0, width, lanes)]
+        before, grown = iter(sums), []
+        for r in range(HEIGHT):
+            number = builder.load(builder.gep(at_a, [INT(r)]), align=bytes_each)
+            factor = spread(builder, number, vector)
+            grown += [fused(builder, factor, each, next(before)) for each in vectors]
         return grown
 
-    return loop(builder, (INT(0), depth, 1), [_ZEROS] * HEIGHT, step)[1]
+    zeros = [ir.Constant(vector, [0.0] * lanes)] * (HEIGHT * width // lanes)
+    return loop(builder, (INT(0), depth, 1), zeros, step)[1]
 
 
 def _emit_stores(builder: Any, sums: list[Any], c: Any, row: Any, adds: Any) -> None:
     """Emit what becomes of the sums: they are added to the tile, or put there."""
+    vector, n = sums[0].type, len(sums) // HEIGHT
+    lanes, align = vector.count, size_of(vector.element)
     rows = [moved(builder, c, builder.mul(row, INT(r))) for r in range(HEIGHT)]
-    places = [vector_place(builder, at, INT(0), WIDTH) for at in rows]
+    places = [vector_place(builder, at, INT(j * lanes), vector) for at in rows for j in range(n)]
     with builder.if_else(adds) as (to_add, to_put):
         with to_add:
             for place, total in zip(places, sums, strict=True):
-                builder.store(builder.fadd(builder.load(place, align=8), total), place, align=8)
+                before = builder.load(place, align=align)
+                builder.store(builder.fadd(before, total), place, align=align)
         with to_put:
             for place, total in zip(places, sums, strict=True):
-                builder.store(total, place, align=8)
+                builder.store(total, place, align=align)
 
 
 def _copier(width: int, along: int) -> Callable[..., Any]:
@@ -156,6 +175,25 @@ def _none(*_: object) -> Floats:
     raise NotImplementedError
 
 
-fill_tile = emitted(_emit_fill, _none)
+def _plain_single_tile(
+    A: Singles,
+    B: Singles,
+    C: Singles,
+    starts: tuple[int, int, int],
+    sizes: tuple[int, int],
+    adds: bool,
+    factor: Any,
+) -> None:
+    """What the instructions for single precision compute, up to rounding."""
+    (a, b, place), (row, depth) = starts, sizes
+    left = A[a : a + HEIGHT * depth].reshape(depth, HEIGHT)
+    right = B[b : b + SINGLE_WIDTH * depth].reshape(depth, SINGLE_WIDTH)
+    i, j = place // row, place % row // C.itemsize
+    tile = C[i : i + HEIGHT, j : j + SINGLE_WIDTH]
+    tile[...] = factor * left.T @ right + (tile if adds else 0.0)
+
+
+fill_tile = emitted(_filler(_ROW, WIDTH), _none)
+fill_single_tile = emitted(_filler(SINGLES, SINGLE_WIDTH), _plain_single_tile)
 copy_rows = emitted(_copier(HEIGHT, 0), _none)
 copy_columns = emitted(_copier(WIDTH, 1), _none)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from okspca.features import FourierMap
+from okspca.features import FourierMap, SingleFourierMap
 from okspca.moments import Moment, UpdatedMoment, WhitenedMoment
 from okspca.moments.followed_factor import Features, Followed
 from okspca.pipeline.front_end import target_coordinates, units_of
@@ -47,7 +47,7 @@ def may_follow(state: PipelineState) -> bool:
         type(moment) is WhitenedMoment
         and moment.is_steady
         and state.rows >= FIRST_FOLD
-        and type(state.input_map) is FourierMap
+        and type(state.input_map) in (FourierMap, SingleFourierMap)
         and type(state.service) is ExactSnapshot
     )
 
@@ -69,6 +69,8 @@ def _rebuilt(state: PipelineState) -> UpdatedMoment:
     moment, feature_map = at_rebuild(state)[0].moment, state.input_map
     assert isinstance(moment, WhitenedMoment)
     assert isinstance(feature_map, FourierMap)
+    if isinstance(feature_map, SingleFourierMap):
+        return UpdatedMoment.at(moment, None)
     # Copies, since kernels want arrays that can be written.
     features = Features(feature_map.weights.copy(), feature_map.phases.copy())
     return UpdatedMoment.at(moment, features)
@@ -89,7 +91,10 @@ def _follow(state: PipelineState, moment: UpdatedMoment, rows: StandardizedRows)
         psi, dropped = target_coordinates(state, row, moment)
         inputs: Any = row.inputs
         z = inputs[0] if isinstance(inputs, np.ndarray) else inputs.toarray()[0]
-        moment.follow(Followed(np.ascontiguousarray(z), psi, float(row.weights[0]), dropped))
+        z = np.ascontiguousarray(z)
+        if isinstance(state.input_map, SingleFourierMap):
+            z = state.input_map.of_row(z)
+        moment.follow(Followed(z, psi, float(row.weights[0]), dropped))
 
 
 def answering(state: PipelineState, kept: Kept) -> dict[str, Any]:

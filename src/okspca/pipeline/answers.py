@@ -11,7 +11,7 @@ import numpy as np
 
 from okspca.basis import Basis
 from okspca.errors import NotReadyError
-from okspca.features import FeatureMap, FourierMap
+from okspca.features import FeatureMap, FourierMap, SingleFourierMap
 from okspca.numerics.addresses import read_only
 from okspca.numerics.arrays import Floats, copied
 from okspca.numerics.crew import share_out
@@ -47,8 +47,10 @@ class Embedding(NamedTuple):
                 Z[rows] = product(Phi, self.columns)
 
         # A map of the user's own need not be one that threads can share.
-        if type(self.input_map) is FourierMap:
-            share_out(work, len(Z), len(Z) * self.input_map.weights.size, step=CHUNK_ROWS)
+        feature_map = self.input_map
+        if type(feature_map) in (FourierMap, SingleFourierMap):
+            operations = len(Z) * feature_map.n_features * feature_map.n_inputs
+            share_out(work, len(Z), operations, step=CHUNK_ROWS)
         else:
             work(0, len(Z))
         return Z

@@ -7,7 +7,7 @@ a late class.
 
 from typing import NamedTuple
 
-from okspca.features import ChebyshevMap, FourierMap, OneHotMap
+from okspca.features import ChebyshevMap, FourierMap, OneHotMap, SingleFourierMap
 from okspca.moments.arrays import EncodedRows, MomentArrays
 from okspca.moments.block_sums import BlockSums, block_sums
 from okspca.moments.recursions import block_summary
@@ -19,7 +19,8 @@ from okspca.pipeline.state import PipelineState
 from okspca.pipeline.waiting import StandardizedRows
 
 #: Maps that are known to be pure functions, which threads may share.
-SHARED = (FourierMap, OneHotMap, ChebyshevMap)
+OF_INPUTS = (FourierMap, SingleFourierMap)
+OF_TARGETS = (FourierMap, OneHotMap, ChebyshevMap)
 #: Chunks that are scanned ahead, at most, and the numbers that may be kept for them.
 AHEAD, MOST_NUMBERS = 16, 2**22
 
@@ -50,7 +51,9 @@ def chunks_at_once(state: PipelineState) -> int:
     moment, input_map = state.moment, state.input_map
     others = state.tracker, state.sub_moments, state.window
     is_served = n_threads() > 1 and others == (None, None, None)
-    if not is_served or type(input_map) is not FourierMap or type(state.target_map) not in SHARED:
+    if not is_served or type(input_map) not in OF_INPUTS:
+        return 1
+    if type(state.target_map) not in OF_TARGETS:
         return 1
     numbers = max(moment.n_left * moment.width, CHUNK_ROWS * input_map.n_inputs, 1)
     if moment.folds:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from okspca.features import FourierMap, OneHotMap
+from okspca.features import FourierMap, OneHotMap, SingleFourierMap
 from okspca.moments import CrossMoment, Moment, SubMoments
 from okspca.moments.arrays import EncodedRows
 from okspca.numerics.addresses import table_of
@@ -35,6 +35,7 @@ from okspca.pipeline.fast_row_kernels import (
     side_list,
 )
 from okspca.pipeline.learning import follow, next_due, period_of
+from okspca.pipeline.single_row_kernels import learn_single_label, learn_single_numbers
 from okspca.pipeline.state import PipelineState
 from okspca.standardize import CausalStandardizer, Standardizer
 
@@ -159,7 +160,7 @@ class FastRow:
         self._y: Floats | None = None
         self.psi = self._scratch.coordinates
         self._table = table_of(self._arrays)
-        self.kernel = partial(bound(learn_label, self._table, self._x, 0), self._table)
+        self._bind(learn_label, learn_single_label, 0)
 
     def _bind_numbers(self, targets: SideArrays) -> None:
         """Bind the kernel that takes a numeric response."""
@@ -170,7 +171,15 @@ class FastRow:
             self._rows = self._rows._replace(coordinates=targets.features[None])
         self._arrays += [y, *side_list(targets), _directions(moment)]
         self._table = table_of(self._arrays)
-        self.kernel = partial(bound(learn_numbers, self._table, self._x), self._table)
+        self._bind(learn_numbers, learn_single_numbers)
+
+    def _bind(self, kernel: Callable[..., int], single: Callable[..., int], *label: int) -> None:
+        """Bind the kernel that goes with the precision of the map."""
+        feature_map = self._state.input_map
+        first: tuple[Any, ...] = (self._table,)
+        if isinstance(feature_map, SingleFourierMap):
+            kernel, first = single, (self._table, feature_map.by_input, feature_map.reach)
+        self.kernel = partial(bound(kernel, *first, self._x, *label), *first)
 
     def _group_row(self, groups: SubMoments) -> None:
         """Let the row that was learned last join its group."""
@@ -186,7 +195,9 @@ def is_served(state: PipelineState) -> bool:
     if state.window is not None or type(state.moment) is not CrossMoment:
         return False
     inputs, targets = state.input_standardizer, state.target_standardizer
-    if type(inputs) is not CausalStandardizer or type(state.input_map) is not FourierMap:
+    if type(inputs) is not CausalStandardizer:
+        return False
+    if type(state.input_map) not in (FourierMap, SingleFourierMap):
         return False
     if period_of(state) == 1:  # the service wants the change that each row makes
         return False
@@ -226,9 +237,11 @@ def _side(standardizer: Standardizer, feature_map: object) -> SideArrays:
     """Collect what one side's front end needs; kernels want plain, writable arrays."""
     assert isinstance(standardizer, CausalStandardizer)
     assert isinstance(feature_map, FourierMap)
+    # In single precision, the kernel gets the frequencies in another form.
+    n_kept = 0 if isinstance(feature_map, SingleFourierMap) else feature_map.n_features
     return SideArrays(
         standardizer.arrays,
-        feature_map.weights.copy(),
+        feature_map.weights[:n_kept].copy(),
         feature_map.phases.copy(),
         np.ones(feature_map.n_inputs),
         np.zeros(feature_map.n_features),

@@ -194,13 +194,21 @@ def is_usable(x: Floats, largest: float) -> bool:
 def learn_label(table: Integers, x: Floats, column: int) -> int:
     """Learn a row with the label of a column."""
     settings, scratch = settings_at(table), scratch_at(table)
-    psi = scratch.coordinates
-    if column >= psi.shape[0] or not is_usable(x, settings.largest):
+    if column >= scratch.coordinates.shape[0] or not is_usable(x, settings.largest):
         return DECLINED
     inputs = side_at(table, INPUTS)
     if not fill_features(inputs, x, settings):
         return DECLINED
-    # From here on the row counts: nothing below can decline it.
+    return add_label(table, inputs, x, column, (settings, scratch))
+
+
+@compiled
+def add_label(
+    table: Integers, inputs: SideArrays, x: Floats, column: int, beside: tuple[Settings, Scratch]
+) -> int:
+    """Learn a row with a label, whose features are there; nothing here can decline it."""
+    settings, scratch = beside
+    psi = scratch.coordinates
     for j in range(psi.shape[0]):
         psi[j] = 1.0 if j == column else 0.0
     weights = 1.0, settings.forgetting, 0.0
@@ -215,10 +223,22 @@ def learn_numbers(table: Integers, x: Floats) -> int:
     settings, y = settings_at(table), vector_at(table, RESPONSE)
     if not (is_usable(x, settings.largest) and is_usable(y, settings.largest)):
         return DECLINED
-    inputs, targets, scratch = side_at(table, INPUTS), side_at(table, TARGETS), scratch_at(table)
-    psi, dropped = scratch.coordinates, scratch.dropped
+    inputs, targets = side_at(table, INPUTS), side_at(table, TARGETS)
     if not (fill_features(targets, y, settings) and fill_features(inputs, x, settings)):
         return DECLINED
+    return add_numbers(table, (inputs, targets), x, y, settings)
+
+
+@compiled
+def add_numbers(
+    table: Integers, sides: tuple[SideArrays, SideArrays], x: Floats, y: Floats, settings: Settings
+) -> int:
+    """Learn a row with a numeric response, the features of both being there.
+
+    Declined only where the target has a direction not met before.
+    """
+    (inputs, targets), scratch = sides, scratch_at(table)
+    psi, dropped = scratch.coordinates, scratch.dropped
     directions = matrix_at(table, DIRECTIONS)
     if directions.shape[0] > 0:
         square, dropped[0] = _encode(targets.features, directions, psi)

@@ -6,7 +6,14 @@ from typing import TypeGuard
 import numpy as np
 
 from okspca.errors import NumericalError
-from okspca.features import CosineMap, FeatureMap, FourierMap, OneHotMap, StructuredMap
+from okspca.features import (
+    CosineMap,
+    FeatureMap,
+    FourierMap,
+    OneHotMap,
+    SingleFourierMap,
+    StructuredMap,
+)
 from okspca.features.curve import polynomials
 from okspca.features.linear import Origin
 from okspca.moments import Moment
@@ -122,7 +129,7 @@ def features(
 
 def _is_bare(feature_map: FeatureMap) -> TypeGuard[CosineMap]:
     """Whether features are the cosines of this package: a class of the user's may change them."""
-    return type(feature_map) in (FourierMap, StructuredMap)
+    return type(feature_map) in (FourierMap, SingleFourierMap, StructuredMap)
 
 
 def note_units(state: PipelineState) -> None:

@@ -37,12 +37,7 @@ def check_merge(mine: PipelineState, theirs: PipelineState) -> None:
     if mine.tracker is not None:
         message = "A tracking solver follows one stream and cannot be merged; use solver='exact'."
         raise MergeError(message)
-    if not mine.input_map.equals(theirs.input_map):
-        message = (
-            "The input maps differ; merge models made with the same random_state or maps, and "
-            "with frequencies='drawn' (okspca fit --frequencies drawn), which keeps the map."
-        )
-        raise MergeError(message)
+    _check_input_maps(mine, theirs)
     for name in ("input_standardizer", "target_standardizer"):
         if type(getattr(mine, name)) is not type(getattr(theirs, name)):
             message = (
@@ -108,6 +103,27 @@ def _from_my_origins(mine: PipelineState, theirs: PipelineState) -> PipelineStat
     for moment in (shifted.moment, *groups):
         moment.shift_means(*shifts)
     return shifted
+
+
+def check_precision(here: str, there: str) -> None:
+    """Raise where features are computed in different precision."""
+    if here != there:
+        message = (
+            f"The models differ in the precision of their features, {here} here and {there} there, "
+            "as the dtype of the first rows said; learn both from rows of one dtype."
+        )
+        raise MergeError(message)
+
+
+def _check_input_maps(mine: PipelineState, theirs: PipelineState) -> None:
+    """Raise where rows become other features, or the same in another precision."""
+    check_precision(mine.input_map.precision, theirs.input_map.precision)
+    if not mine.input_map.equals(theirs.input_map):
+        message = (
+            "The input maps differ; merge models made with the same random_state or maps, and "
+            "with frequencies='drawn' (okspca fit --frequencies drawn), which keeps the map."
+        )
+        raise MergeError(message)
 
 
 def _check_components(mine: PipelineState, theirs: PipelineState) -> None:

@@ -14,13 +14,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from okspca.features import FourierMap
+from okspca.features import FourierMap, SingleFourierMap
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.numerics.compiled import BoundKernel, compiled
 from okspca.numerics.cosine import cosine_row
 from okspca.numerics.matrix import row_product_into
+from okspca.numerics.single import SingleArrays
 from okspca.pipeline.answers import Embedding, embedding
 from okspca.pipeline.asking import answered_once, asked_ahead
+from okspca.pipeline.single_row_kernels import EMBED_SINGLE
 from okspca.pipeline.state import PipelineState
 from okspca.standardize import (
     CausalStandardizer,
@@ -43,6 +45,15 @@ class RowArrays(NamedTuple):
     frequencies: Floats
     phases: Floats
     columns: Floats
+
+
+class SingleRowArrays(NamedTuple):
+    """The same for a map in single precision, with the limits of a value and of a row's norm."""
+
+    units: tuple[Floats, Floats]
+    map: SingleArrays
+    columns: Floats
+    limits: tuple[float, float]
 
 
 class RowEmbedding:
@@ -72,12 +83,15 @@ class RowEmbedding:
 
     def __init__(self, embedding: Embedding) -> None:
         self._arrays = _bound_arrays(embedding)
-        self.n_inputs = 0 if self._arrays is None else len(self._arrays.mean)
+        self.n_inputs = 0 if self._arrays is None else embedding.input_map.n_inputs
 
     def of(self, x: Floats) -> Floats | None:
         """Embed a plain row of so many values; None if one of them cannot be learned either."""
         assert self._arrays is not None
-        embedded = _EMBED.code(x, self._arrays, LARGEST_VALUE)
+        if isinstance(self._arrays, RowArrays):
+            embedded = _EMBED.code(x, self._arrays, LARGEST_VALUE)
+        else:
+            embedded = EMBED_SINGLE.code(x, *self._arrays)
         return embedded if embedded.size else None
 
 
@@ -88,18 +102,22 @@ def row_embedding(state: PipelineState) -> RowEmbedding:
     return RowEmbedding(embedding(state))
 
 
-def _bound_arrays(embedding: Embedding) -> RowArrays | None:
+def _bound_arrays(embedding: Embedding) -> RowArrays | SingleRowArrays | None:
     """Collect what the kernel reads; None where it cannot serve."""
     feature_map = embedding.input_map
-    if type(feature_map) is not FourierMap or not embedding.columns.size:
+    if type(feature_map) not in (FourierMap, SingleFourierMap) or not embedding.columns.size:
         return None
+    assert isinstance(feature_map, FourierMap)
     weights, units = feature_map.weights, _units(embedding.standardizer, feature_map.n_inputs)
     if weights.size > MOST_FREQUENCIES or units is None:
         return None
+    columns = np.ascontiguousarray(embedding.columns)
+    if isinstance(feature_map, SingleFourierMap):
+        limits = LARGEST_VALUE, feature_map.reach
+        return SingleRowArrays(units, feature_map.by_input, columns, limits)
     frequencies = _BY_INPUT.get(feature_map)
     if frequencies is None:
         frequencies = _BY_INPUT[feature_map] = np.ascontiguousarray(weights.T)
-    columns = np.ascontiguousarray(embedding.columns)
     return RowArrays(*units, frequencies, feature_map.phases, columns)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from okspca.features import FourierMap, OneHotMap
+from okspca.features import FourierMap, OneHotMap, SingleFourierMap
 from okspca.features.chebyshev import ChebyshevMap
 from okspca.numerics.addresses import table_of
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
@@ -112,7 +112,9 @@ def waits_here(state: PipelineState) -> bool:
     inputs, targets = state.input_standardizer, state.target_standardizer
     if not (state.moment.folds and state.rows > 0 and state.input_origin is None):
         return False
-    if type(inputs) is not CausalStandardizer or type(state.input_map) is not FourierMap:
+    if type(inputs) is not CausalStandardizer:
+        return False
+    if type(state.input_map) not in (FourierMap, SingleFourierMap):
         return False
     if period_of(state) is not None or next_due(state) - state.rows < 2:
         return False

@@ -12,6 +12,7 @@ from okspca.estimators.learned import Record
 from okspca.estimators.map_search import MapSearch
 from okspca.estimators.presets import target_in_words
 from okspca.estimators.saving import load_model
+from okspca.features.base import FLOAT32
 from okspca.files.comparison import scores
 from okspca.files.verdict import verdict
 from okspca.state.container import VERSION, unpack
@@ -77,6 +78,9 @@ def _learned(model: OKSPCA, record: Record) -> dict[str, Any]:
     if pipeline is not None:
         told["n_components"] = model.n_components_
         told["input_features"] = pipeline.state.input_map.n_features
+        error = model.feature_error()
+        is_single = error.precision == FLOAT32
+        told["feature_error"] = {**error._asdict(), "in_words": str(error)} if is_single else None
         told["target_features"] = pipeline.state.target_map.n_features
         told["stored_target_directions"] = model.moment_.width
         told["weight"] = model.moment_.weight
@@ -204,6 +208,8 @@ def _basis_lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     age = f"built at row {basis['built_at']:,}, {basis['age']:,} rows ago"
     values = ", ".join(f"{value:.4g}" for value in basis["singular_values"][:SHOWN])
     found = [("basis", f"{rank}, {age}"), ("values", values or "none")]
+    error = told.get("feature_error")
+    found += [("precision", error["in_words"])] if error else []
     return [*found, *(("errors" if i == 0 else "", e) for i, e in enumerate(told["errors"]))]
 
 

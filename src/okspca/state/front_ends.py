@@ -15,6 +15,7 @@ from okspca.features import (
     FourierMap,
     IdentityMap,
     OneHotMap,
+    SingleFourierMap,
     StructuredMap,
 )
 from okspca.features.structured import shape_of_signs
@@ -53,6 +54,12 @@ def _read_fourier(source: Source) -> FourierMap:
     if 0 in weights.shape:
         source.refuse("weights", "empty")
     return FourierMap(weights, source.array("phases", weights.shape[:1]))
+
+
+def _read_single(source: Source) -> SingleFourierMap:
+    """Read weights and phases of a map in single precision, which stand there as doubles."""
+    found = _read_fourier(source)
+    return SingleFourierMap(found.weights, found.phases)
 
 
 def _write_structured(sink: Sink, feature_map: StructuredMap) -> None:
@@ -284,6 +291,7 @@ def _is_plain(standardizer: RunningStandardizer) -> bool:
 
 MAPS: Registry[FeatureMap] = Registry("use a FourierMap or IdentityMap")
 MAPS.add("fourier", FourierMap, _write_fourier, _read_fourier)
+MAPS.add("fourier-float32", SingleFourierMap, _write_fourier, _read_single)
 MAPS.add("structured", StructuredMap, _write_structured, _read_structured)
 MAPS.add("identity", IdentityMap, _write_identity, _read_identity)
 MAPS.add("one-hot", OneHotMap, _write_labels, _read_labels)

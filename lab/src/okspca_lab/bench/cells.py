@@ -69,6 +69,11 @@ HAS_RIVER = find_spec("river") is not None
 LIVE_ROWS = ("ours-live", "plain-live")
 TEST_THEN_TRAIN = ("ours-test-then-train", "river-forest")
 WIDE = Regime("wide", 20_000, 1024, 4, 3, 1024, 4)
+#: Features in single precision against double, for so many inputs and features.
+PRECISION = Regime("precision", 64, 1024, 4, 3, 1024, 4)
+IN_BLOCKS = ("ours-single", "plain-double")
+IN_BLOCKS_WHITENED = ("ours-single-whitened", "plain-double-whitened")
+SINGLY = ("ours-single-rows", "plain-double-rows")
 SCALING = ("ours", "ours-ingest", "paper-exact", "paper-adam", "paper-accumulate")
 
 
@@ -258,6 +263,14 @@ CLAIMS = (
         0.5,
         0.2,
     ),
+    Claim(
+        "64 inputs, 1,024 features, four classes, blocks of 1024, float32 ÷ float64",
+        "precision/classes",
+        *IN_BLOCKS,
+        0.625,
+        0.5,
+        is_basis=False,
+    ),
     *_one_row_claims(),
     *_live_claims(),
 )
@@ -265,7 +278,7 @@ CLAIMS = (
 
 def all_cells() -> list[Cell]:
     """Return every cell, in the order of the report."""
-    return [*_serving(), *_special(), *_live(), *_threads(), *_scaling()]
+    return [*_serving(), *_special(), *_live(), *_precision(), *_threads(), *_scaling()]
 
 
 def chosen_cells(patterns: list[str], *, quick: bool) -> list[Cell]:
@@ -346,6 +359,25 @@ def _live() -> list[Cell]:
             Cell("live/test-then-train", classes, None, TEST_THEN_TRAIN, 2 * WARM_UP, 512, 64)
         )
     return cells
+
+
+def _precision() -> list[Cell]:
+    """Features in single precision and in double: kinds of target, both objectives, single rows."""
+    number = replace(PRECISION, n_classes=None)
+    eleven = replace(PRECISION, n_classes=11, n_target_features=11)
+    cells = [
+        ("classes", PRECISION, IN_BLOCKS),
+        ("eleven-classes", eleven, IN_BLOCKS),
+        ("number", number, IN_BLOCKS),
+        ("whitened-classes", PRECISION, IN_BLOCKS_WHITENED),
+        ("whitened-number", number, IN_BLOCKS_WHITENED),
+    ]
+    found = [
+        Cell(f"precision/{name}", regime, None, who, BLOCK, 8 * BLOCK, BLOCK)
+        for name, regime, who in cells
+    ]
+    rows = Cell("precision/rows", PRECISION, None, SINGLY, WARM_UP, 4 * WARM_UP, WARM_UP)
+    return [*found, rows]
 
 
 def _threads() -> list[Cell]:

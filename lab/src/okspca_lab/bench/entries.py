@@ -25,7 +25,15 @@ from okspca_lab.bench.libraries import (
     UnsupervisedPCA,
     randomized,
 )
-from okspca_lab.bench.live import FromScratch, LiveRows, RiverForest, TestThenTrain, Wide
+from okspca_lab.bench.live import (
+    FromScratch,
+    LiveRows,
+    RiverForest,
+    Single,
+    SingleRows,
+    TestThenTrain,
+    Wide,
+)
 from okspca_lab.bench.one_row import OurRow, PipelineRow
 from okspca_lab.studies.partial_svd import arpack, full_svd, propack
 
@@ -99,6 +107,16 @@ ENTRIES: dict[str, Entry] = {
     "river-forest": Entry("river, adaptive forest of ten, predict then learn", RiverForest),
     "ours-structured": Entry("okspca, structured map", partial(Wide, sampling="structured")),
     "plain-dense": Entry("okspca, dense map", Wide),
+    "ours-single": Entry("okspca, rows of float32, in blocks", Single),
+    "plain-double": Entry("okspca, rows of float64, in blocks", Wide),
+    "ours-single-whitened": Entry(
+        "okspca, whitened, rows of float32, in blocks", partial(Single, objective="whitened")
+    ),
+    "plain-double-whitened": Entry(
+        "okspca, whitened, rows of float64, in blocks", partial(Wide, objective="whitened")
+    ),
+    "ours-single-rows": Entry("okspca, rows of float32, row by row", SingleRows),
+    "plain-double-rows": Entry("okspca, rows of float64, row by row", LiveRows),
     "paper-exact": Entry("paper, exact on request", partial(Paper, service="exact-on-request")),
     "paper-adam": Entry("paper, Adam", paper_adam),
     "paper-accumulate": Entry("paper, learning only", partial(Paper, service="accumulate-only")),

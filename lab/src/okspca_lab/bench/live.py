@@ -1,5 +1,6 @@
 """Whitened models that learn row by row and answer in between, as live programs use them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,20 @@ class Wide(LiveRows):
     def serve(self, start: int, stop: int) -> None:
         """Learn the rows as one block."""
         self.model.partial_fit(self.feed.X[start:stop], self.feed.targets[start:stop])
+
+
+class Single(Wide):
+    """The same with rows of float32, whose features are computed in single precision."""
+
+    def __init__(self, feed: Feed, **settings: Any) -> None:
+        super().__init__(replace(feed, X=feed.X.astype(np.float32)), **settings)
+
+
+class SingleRows(LiveRows):
+    """`learn_one` with rows of float32."""
+
+    def __init__(self, feed: Feed, **settings: Any) -> None:
+        super().__init__(replace(feed, X=feed.X.astype(np.float32)), **settings)
 
 
 class TestThenTrain(Contender):

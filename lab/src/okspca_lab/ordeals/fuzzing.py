@@ -79,6 +79,8 @@ def seeds() -> list[bytes]:
         OKSPCA(1, categories="one-hot", **small).partial_fit(frame, X[:, 0]),
         OKSPCA(1, categories="one-hot", max_categories=2, **small).fit(frame, labels),
         OKSPCA(1, sampling="structured", **small).fit(X, X[:, 0]),
+        OKSPCA(1, **small).fit(X.astype(np.float32), labels),
+        OKSPCA(1, frequencies="mixed", **small).partial_fit(X.astype(np.float32), X[:, 0]),
         _monitored(OKSPCA(1, **small).fit(X, X[:, 0])),
     ]
     record = StreamRecord(("rows.csv",), "y", ("a", "b"), "skip", 70)
