@@ -13,6 +13,7 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.serve.entries import NO_ROWS, Entry, Line
+from okspca.serve.limits import Limits, too_long
 from okspca.serve.refusals import conflict, unknown, unlearnable
 from okspca.serve.rows import (
     CLASSIFICATION,
@@ -22,6 +23,7 @@ from okspca.serve.rows import (
     lines_of,
     printed,
     read_targets,
+    shown,
     with_targets,
 )
 from okspca.state.ledger import Label, Ledger
@@ -76,19 +78,6 @@ class Relearn(NamedTuple):
 
 
 Change = Learn | Store | Labels | Expire | Forget | Relearn
-
-
-class Limits(NamedTuple):
-    """How much there may be of what grows with requests."""
-
-    sources: int = 10_000
-    pending: int = 100_000
-    classes: int = 1_000
-    pending_bytes: int = 256 << 20
-
-    def most_pending(self, n_inputs: int) -> int:
-        """How many rows may wait for their targets."""
-        return min(self.pending, self.pending_bytes // (8 * max(n_inputs, 1)))
 
 
 class Draft:
@@ -179,7 +168,7 @@ class Draft:
         if self._is_repeated(change.place):
             return _answer(0, 0, repeated=True)
         rows = change.rows if change.sets_aside else change.rows.checked()
-        rows = self._fitting(rows, change.sets_aside)
+        rows = self._fitting(self._in_our_order(rows), change.sets_aside)
         return self._taken(rows, change.place)
 
     def _taken(self, rows: Rows, place: Place | None) -> dict[str, Any]:
@@ -215,8 +204,10 @@ class Draft:
                 f"{printed(place.source)} sent number {place.number}, but {expected} is expected."
             )
             raise conflict(message, expected=expected)
-        known = self._ledger.sources.keys() | self._next.keys()
-        if place.source not in known and len(known) >= self._limits.sources:
+        known, new = self._ledger.sources, self._next
+        is_known = place.source in known or place.source in new
+        # Together they are counted only where one set alone does not tell.
+        if not is_known and len(known) + len(new) >= self._limits.sources <= len({**known, **new}):
             message = (
                 f"There are {self._limits.sources} sources already; forget one that has ended."
             )
@@ -226,6 +217,14 @@ class Draft:
     def _expected(self, source: str) -> int:
         """The next number of a source."""
         return self._next.get(source, self._ledger.sources.get(source, FIRST_NUMBER))
+
+    def _in_our_order(self, rows: Rows) -> Rows:
+        """Rows whose inputs stand as ours: others may have been named while these were read."""
+        names = rows.columns
+        if names == self._columns or not names or set(names) != set(self._columns):
+            return rows
+        order = [names.index(name) for name in self._columns]
+        return rows._replace(X=rows.X[:, order], columns=self._columns)
 
     def _fitting(self, rows: Rows, sets_aside: bool) -> Rows:
         """Rows that agree with those before them; the others are bad, or refuse the request."""
@@ -238,8 +237,7 @@ class Draft:
         wrong = {each.row for each in rows.bad}
         n = len(rows.X) + len(rows.bad)
         good = [row for row in range(n) if row not in wrong]
-        shown = [[str(v) for v in values] for values in rows.X.tolist()]
-        bad = [Bad(row, reason, None, values) for row, values in zip(good, shown, strict=True)]
+        bad = [Bad(row, reason, None, shown(x)) for row, x in zip(good, rows.X, strict=True)]
         every = sorted([*rows.bad, *bad], key=lambda each: each.row)
         return Rows(NO_ROWS, bad=tuple(every))
 
@@ -269,10 +267,11 @@ class Draft:
         new = {y for y in rows.labels if y not in known and y not in self._labels}
         if len(known) + len(self._labels) + len(new) > self._limits.classes:
             return f"There would be more than {self._limits.classes} classes."
-        return None
+        return too_long([*known, *self._labels, *new]) if new else None
 
     def _store(self, rows: Rows) -> dict[str, Any]:
         """Let rows wait; the oldest make room."""
+        rows = self._in_our_order(rows)
         reason = self._objection(rows)
         if reason is not None:
             raise unlearnable(reason)
@@ -322,7 +321,8 @@ class Draft:
         if self._is_repeated(change.place):
             return _answer(0, 0, repeated=True)
         bad = self._unknown(change.ids)
-        known = [row for row in range(len(change.ids)) if row not in {each.row for each in bad}]
+        missing = {each.row for each in bad}
+        known = [row for row in range(len(change.ids)) if row not in missing]
         targets, wrong = read_targets([change.targets[row] for row in known], self._task)
         bad += [each._replace(row=known[each.row]) for each in wrong]
         unfit = {each.row for each in bad}

@@ -65,7 +65,12 @@ class Hosts:
             self._check_new(name)
             folder = self.settings.folder / name
             begun(folder, model, record)
-            return self._add(Hosted(folder, self.settings, self._settle))
+            try:
+                return self._add(Hosted(folder, self.settings, self._settle))
+            except Exception:
+                # A name is not taken by what cannot be served.
+                removed(folder)
+                raise
 
     def remove(self, name: str) -> None:
         """Stop a model and remove its folder."""
@@ -103,8 +108,8 @@ class Hosts:
 
     def _add(self, hosted: Hosted) -> Hosted:
         """Let a model begin, and tell of it."""
-        self._models[hosted.name] = hosted
         for told in self.met:
             told(hosted)
         hosted.start()
+        self._models[hosted.name] = hosted
         return hosted

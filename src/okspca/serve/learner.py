@@ -23,6 +23,7 @@ from okspca.serve.deciding import apply
 from okspca.serve.entries import Entry
 from okspca.serve.journal import Journal
 from okspca.serve.recorder import Outcome, Settle
+from okspca.serve.refusals import broken
 from okspca.state.ledger import Ledger
 from okspca.state.streams import StreamRecord
 
@@ -91,7 +92,8 @@ class Learner:
         self._bytes = self._rows = 0
         self._saved, self._saved_at, self._saved_rows = self.ledger.applied, time.monotonic(), 0
         self._wanted: list[Any] = []
-        self._is_ending = False
+        #: Whether it is to end, and whether it has ended.
+        self._is_ending = self._is_over = False
         #: Why learning has stopped; empty while it has not.
         self.trouble = ""
         self._thread = threading.Thread(target=self._run, name="okspca learner", daemon=True)
@@ -122,10 +124,16 @@ class Learner:
             self._rows += entry.n_rows
             self._entries.append((number, entry, waiting))
             self._condition.notify()
+            is_over = self._is_over
+        if is_over:
+            self._let_go()
 
     def ask_checkpoint(self, ticket: Any) -> None:
         """Write a checkpoint as soon as the entry underway is learned."""
         with self._condition:
+            if self._is_over:
+                message = "The model is ending, or has stopped to learn; its last checkpoint stays."
+                raise broken(message)
             self._wanted.append(ticket)
             self._condition.notify()
 
@@ -150,6 +158,16 @@ class Learner:
         except Exception as failure:
             self.trouble = f"Learning stopped ({type(failure).__name__}: {failure})."
             LOGGER.exception("%s: %s", self.folder.name, self.trouble)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Tell all who still wait that it is over; what they sent is in the journal."""
+        with self._condition:
+            self._is_over = True
+            waiting = [ticket for _, _, each in self._entries for ticket, _ in each]
+            tickets, self._wanted = [*waiting, *self._wanted], []
+        message = "The rows are on the disk, but the model ends, or has stopped, before it learns."
+        self._settle([(ticket, broken(message)) for ticket in tickets])
 
     def _step(self) -> None:
         """Learn the next entry, or write a checkpoint that is due."""
@@ -157,7 +175,6 @@ class Learner:
             if not self._entries and not self._wanted:
                 self._condition.wait(TICK)
             found = self._entries[0] if self._entries else None
-            wanted, self._wanted = self._wanted, []
         if found is not None:
             number, entry, waiting = found
             self.apply(number, entry)
@@ -168,6 +185,8 @@ class Learner:
                 self._condition.notify_all()
             if waiting:
                 self._settle(waiting)
+        with self._condition:
+            wanted, self._wanted = self._wanted, []
         if wanted or self._is_due():
             self._told_checkpoint(wanted)
 
@@ -269,7 +288,7 @@ class Learner:
             outcome = {"checkpoint": self.ledger.applied}
         except (OSError, ValueError) as failure:
             LOGGER.warning("%s: no checkpoint was written: %s", self.folder.name, failure)
-            outcome = failure
+            outcome = broken(f"No checkpoint was written ({type(failure).__name__}).")
         self._saved_at = time.monotonic()
         self._settle([(ticket, outcome) for ticket in tickets])
 

@@ -14,14 +14,15 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from okspca.serve.deciding import Change, Draft, Expire, Learn, Limits, Store, apply
+from okspca.serve.deciding import Change, Draft, Expire, Learn, Store, apply
 from okspca.serve.entries import Entry, framed
 from okspca.serve.journal import BrokenJournalError, Journal, NoRoomError
+from okspca.serve.limits import Limits
 from okspca.serve.refusals import RefusalError, broken, busy, no_room
 from okspca.state.ledger import Ledger
 
-#: A group has no more requests, and no more rows, than this.
-MOST_REQUESTS, MOST_ROWS = 512, 8192
+#: A group has no more requests, and is taken as soon as it has so many rows, or bytes of them.
+MOST_REQUESTS, MOST_ROWS, MOST_BYTES = 512, 8192, 64 << 20
 TICK = 1.0
 Outcome = dict[str, Any] | Exception
 #: Takes tickets with their outcomes, from another thread.
@@ -81,7 +82,8 @@ class Recorder:
         #: When rows began to wait, the oldest first.
         self._since = dict.fromkeys(ledger.pending, time.monotonic())
         self._thread = threading.Thread(target=self._run, name="okspca recorder", daemon=True)
-        self._is_ending = False
+        #: Nobody asks between the last request and the end.
+        self._door, self._is_ending = threading.Lock(), False
         #: Why nothing can be written at the moment; empty where it can.
         self.trouble = ""
 
@@ -91,18 +93,20 @@ class Recorder:
 
     def ask(self, asked: Asked) -> None:
         """Ask for a change; the outcome comes to the ticket."""
-        if self._is_ending:
-            message = "The service is ending."
-            raise broken(message)
-        try:
-            self._asked.put_nowait(asked)
-        except queue.Full:
-            message = "Too many requests wait to be written."
-            raise busy(message) from None
+        with self._door:
+            if self._is_ending:
+                message = "The model is ending."
+                raise broken(message)
+            try:
+                self._asked.put_nowait(asked)
+            except queue.Full:
+                message = "Too many requests wait to be written."
+                raise busy(message) from None
 
     def end(self) -> None:
         """Decide about what has come, and stop."""
-        self._is_ending = True
+        with self._door:
+            self._is_ending = True
         if self._thread.is_alive():
             self._asked.put(None)
             self._thread.join()
@@ -119,13 +123,14 @@ class Recorder:
     def _group(self) -> tuple[list[Asked], bool]:
         """What has come, and whether more may come; wait for the first, but not for long."""
         group: list[Asked] = []
-        rows = 0
+        rows = n_bytes = 0
         try:
             asked = self._asked.get(timeout=TICK)
             while asked is not None:
                 group.append(asked)
                 rows += _n_rows(asked.change)
-                if len(group) >= MOST_REQUESTS or rows >= MOST_ROWS:
+                n_bytes += _n_bytes(asked.change)
+                if len(group) >= MOST_REQUESTS or rows >= MOST_ROWS or n_bytes >= MOST_BYTES:
                     return group, True
                 asked = self._asked.get_nowait()
         except queue.Empty:
@@ -146,17 +151,17 @@ class Recorder:
         """Decide about a group, write it, and tell."""
         draft = Draft(self.ledger, self.columns, self.task, self._limits)
         outcomes = [_decided(draft, asked.change) for asked in group]
-        entry = draft.entry()
         told: list[tuple[Any, Outcome]] = []
         later: list[tuple[Any, Outcome]] = []
         for asked, outcome in zip(group, outcomes, strict=True):
             waits = asked.waits_for_learner and isinstance(outcome, dict)
             (later if waits else told).append((asked.ticket, outcome))
-        if entry is None:
-            self._settle(told + later)
-            return
         number = self.ledger.applied + 1
         try:
+            entry = draft.entry()
+            if entry is None:
+                self._settle(told + later)
+                return
             self._journal.append(number, framed(number, entry))
         except Exception as failure:
             self._fail(told + later, failure)
@@ -168,8 +173,9 @@ class Recorder:
 
     def _take(self, number: int, entry: Entry, columns: tuple[str, ...]) -> None:
         """Keep up with an entry that is on the disk."""
-        apply(self.ledger, number, entry)
+        # Names first: whoever knows how many inputs there are must know what they are called.
         self.columns = columns
+        apply(self.ledger, number, entry)
         now = time.monotonic()
         for name in (*entry.labelled, *entry.expired, *entry.evicted):
             self._since.pop(name, None)
@@ -211,3 +217,8 @@ def _refusal_of(failure: Exception) -> RefusalError:
 def _n_rows(change: Change) -> int:
     """Rows that a change brings."""
     return len(change.rows.X) if isinstance(change, Learn | Store) else 1
+
+
+def _n_bytes(change: Change) -> int:
+    """Memory of its rows."""
+    return change.rows.X.nbytes if isinstance(change, Learn | Store) else 0
