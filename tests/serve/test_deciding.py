@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from okspca.serve.applying import apply
 from okspca.serve.deciding import (
     Draft,
     Expire,
     Forget,
     Labels,
     Learn,
-    Limits,
     Place,
     Relearn,
     Store,
-    apply,
 )
 from okspca.serve.entries import entries, framed
+from okspca.serve.limits import Limits
 from okspca.serve.refusals import RefusalError
 from okspca.serve.rows import Form, Rows, rows_of
 from okspca.state.ledger import Ledger

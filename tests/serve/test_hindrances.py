@@ -11,7 +11,7 @@ import pytest
 
 from okspca.errors import StateError
 from okspca.serve.creating import made
-from okspca.serve.deciding import Draft, Learn, Place, Store
+from okspca.serve.deciding import Learn, Place, Store
 from okspca.serve.entries import frames
 from okspca.serve.hosts import Hosts
 from okspca.serve.journal import NoRoomError
@@ -72,11 +72,11 @@ def test_what_the_recorder_did_not_foresee_is_told_to_all(
 ) -> None:
     served = Served(make(tmp_path / "plant", "reducer"))
 
-    def fail(draft: Draft) -> None:
+    def fail(*given: Any) -> None:
         raise KeyError("nobody knows")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Draft, "entry", fail)
+        patch.setattr(served.hosted.recorder, "_take", fail)
         refusal = served.ask(Learn(row(served), Place("a", 1)))
     assert isinstance(refusal, RefusalError)
     assert "Recording stopped (KeyError" in refusal.sentence
@@ -85,7 +85,9 @@ def test_what_the_recorder_did_not_foresee_is_told_to_all(
         served.ask(Learn(row(served), Place("a", 1)))
     served.hosted.end()
     again = Served(tmp_path / "plant")
-    assert again.ask(Learn(row(again), Place("a", 1)), learned=True)["learned"] == 1  # type: ignore[index]
+    # It was on the disk, though nobody was told: sent again, it is done.
+    assert again.ask(Learn(row(again), Place("a", 1)), learned=True)["repeated"]  # type: ignore[index]
+    assert again.hosted.model.n_samples_seen_ == 1
     again.hosted.end()
 
 
@@ -108,8 +110,8 @@ def test_who_waits_for_learning_is_told_when_it_stops(
         assert "MemoryError" in refusal.sentence
         assert "learned when it starts again" in refusal.sentence
         until(lambda: served.hosted.learner._is_over)
-    served.hosted.learner.ask_checkpoint("checkpoint")
-    assert isinstance(served.tickets.wait("checkpoint"), RefusalError)
+    with pytest.raises(RefusalError, match="has stopped to learn"):
+        served.hosted.learner.ask_checkpoint("checkpoint")
     served.hosted.end()
 
 

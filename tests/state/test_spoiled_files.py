@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.numpy import load
 
@@ -70,3 +71,15 @@ def test_a_header_made_to_be_deep_is_refused_in_one_sentence() -> None:
         holder = holder["deeper"]
     with pytest.raises(StateError):
         model_from(OKSPCA, assembled(header, load(whole)))
+
+
+@pytest.mark.parametrize("number", range(len(seeds())))
+def test_every_array_has_one_shape(number: int) -> None:
+    whole = seeds()[number]
+    for name in sorted(load(whole)):
+        array = load(whole)[name]
+        wider = np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, 1)])
+        for other in (array[np.newaxis].copy(), wider):
+            tensors = {**load(whole), name: other}
+            with pytest.raises(StateError):
+                model_from(OKSPCA, assembled(header_of(whole), tensors))

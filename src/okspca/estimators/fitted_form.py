@@ -11,6 +11,7 @@ from okspca.estimators.live_monitor import Live
 from okspca.estimators.map_search import MapSearch
 from okspca.estimators.monitor import Monitor
 from okspca.estimators.monitor_form import read_live, read_monitor, write_live, write_monitor
+from okspca.estimators.parameters import is_count
 from okspca.estimators.preparation_form import check_codes, read_preparation, write_preparation
 from okspca.estimators.preparing import PREPARATION, RAISE, Preparation
 from okspca.estimators.prequential import PrequentialScore
@@ -105,7 +106,7 @@ def read_fitted(source: Source, model: Any) -> Record:
         if not getattr(model, "prequential", False):
             source.refuse("prequential", "not what the parameters say")
     watch, ancestry = _read_watch(source, model, search), read_ancestry(source)
-    monitor, live = _read_monitors(source, pipeline)
+    monitor, live = _read_monitors(source, pipeline, intake, model.n_components)
     source.close()
     if pipeline is None:
         return Record(columns, intake, None, pilot, preparation)
@@ -116,7 +117,7 @@ def read_fitted(source: Source, model: Any) -> Record:
 
 
 def _read_monitors(
-    source: Source, pipeline: PipelineState | None
+    source: Source, pipeline: PipelineState | None, intake: Intake, n_components: Any
 ) -> tuple[Monitor | None, Live | None]:
     """Read a monitor and what renews it, where there are any."""
     monitor, live = None, None
@@ -124,9 +125,21 @@ def _read_monitors(
         monitor = read_monitor(source.inside("monitor"), pipeline.input_map)
     if pipeline is not None and source.is_object("live"):
         live = read_live(source.inside("live"), pipeline.input_map, monitor)
+        _check_live(source, live, intake, n_components)
         if monitor is not None and monitor.target is None:
             source.refuse("monitor", "without targets")
     return monitor, live
+
+
+def _check_live(source: Source, live: Live, intake: Intake, n_components: Any) -> None:
+    """Refuse rows with more targets, and coordinates with more components, than there are."""
+    n_targets = (intake.n_outputs or 1) if intake.labels is None else intake.labels.n_features
+    for rows in (live.collected, live.first):
+        if rows is not None and rows.Y.shape[1] > n_targets:
+            source.refuse("live", "rows with too many targets")
+    k = 0 if live.frozen is None else live.frozen.columns.shape[1]
+    if is_count(n_components) and k > n_components:
+        source.refuse("live", "coordinates with too many components")
 
 
 def _read_watch(source: Source, model: Any, search: MapSearch | None) -> Watch | None:

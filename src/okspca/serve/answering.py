@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,11 @@ from starlette.responses import Response, StreamingResponse
 
 from okspca.basis import Basis
 from okspca.numerics.arrays import Floats
-from okspca.serve.bodies import ARROW, NDJSON, read_rows
+from okspca.serve.bodies import ARROW, NDJSON, arrow, read_rows
 from okspca.serve.hosted import Hosted, finite
 from okspca.serve.refusals import conflict
 from okspca.serve.rows import Rows, name_of
-from okspca.serve.web import ROWS, STATE, Call, answered
+from okspca.serve.web import ROWS, STATE, Call, answered, read_beside
 
 #: More values than this are computed beside the loop, so that nobody waits for them.
 FEW = 4096
@@ -93,7 +92,7 @@ async def basis(call: Call) -> Response:
 async def stability(call: Call) -> Response:
     """Estimate how far the basis is from the population's."""
     found = await asyncio.to_thread(call.hosted.model.estimate_stability)
-    low, high = found.interval or (None, None)
+    low, high = (None, None) if found.interval is None else map(finite, found.interval)
     return answered({"distance": finite(found.distance), "low": low, "high": high})
 
 
@@ -123,7 +122,13 @@ async def source(call: Call) -> Response:
 
 async def events(call: Call) -> Response:
     """Tell everything as it happens."""
-    told = call.service.events.listen(call.hosted.name)
+    name, service = call.hosted.name, call.service
+    service.events.check_room()
+    if call.request.method == "HEAD":
+        return Response(None, 200, None, "text/event-stream")
+    # Whoever logs out, or whose session ends, is told no more.
+    cookie = call.request.scope["okspca_caller"].cookie
+    told = service.events.listen(name, lambda: not cookie or bool(service.sessions.find(cookie)))
     return StreamingResponse(told, media_type="text/event-stream")
 
 
@@ -131,7 +136,8 @@ async def _asked(call: Call) -> Rows:
     """Rows that are asked about."""
     hosted = call.hosted
     body = await call.body(*ROWS)
-    return read_rows(body, call.kind, hosted.form, has_targets=False).checked()
+    rows = await read_beside(read_rows, body, call.kind, hosted.form, has_targets=False)
+    return rows.checked()
 
 
 async def _beside(function: Callable[..., Any], X: Floats, *given: Any) -> Any:
@@ -151,11 +157,13 @@ def _predictions(hosted: Hosted, X: Floats) -> dict[str, Any]:
         y = [model.predict_one(X[0])] if len(X) == 1 else model.predict(X).tolist()
         return {"predictions": plain(np.asarray(y, dtype=np.float64))}
     model.ready()
-    # The classes are read first: those that come meanwhile have columns after theirs.
-    classes = model.classes_.tolist()
     shares = model.predict_proba_one(X[0])[np.newaxis] if len(X) == 1 else model.predict_proba(X)
-    shares = np.asarray(shares)[:, : len(classes)]
-    best = [classes[place] for place in shares.argmax(axis=1).tolist()]
+    shares = np.asarray(shares)
+    # The classes are read afterwards: those that came meanwhile stand behind those of the shares.
+    classes = model.classes_[: shares.shape[1]].tolist()
+    # A row that lacks a value belongs to no class where gaps are not filled.
+    places = np.where(np.isnan(shares).any(axis=1), -1, shares.argmax(axis=1)).tolist()
+    best = [None if place < 0 else classes[place] for place in places]
     return {"predictions": best, "probabilities": plain(shares), "classes": classes}
 
 
@@ -170,7 +178,7 @@ def _prediction_columns(answer: dict[str, Any]) -> tuple[list[str], list[Any]]:
 
 def _table(names: Sequence[str], columns: Sequence[Any]) -> Response:
     """Columns as an Arrow stream."""
-    pa = import_module("pyarrow")
+    pa = arrow()
     table = pa.table([pa.array(column) for column in columns], names=list(names))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:

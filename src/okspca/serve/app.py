@@ -16,9 +16,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from okspca.errors import DataError, NotReadyError
+from okspca.outputs import NO_ROOM
 from okspca.serve.description import description
 from okspca.serve.gate import Gate
-from okspca.serve.refusals import RefusalError, conflict, unlearnable
+from okspca.serve.refusals import RefusalError, conflict, no_room, unlearnable
 from okspca.serve.routes import WAYS, Way
 from okspca.serve.security import may
 from okspca.serve.service import Service
@@ -57,12 +58,15 @@ def application(settings: Settings, begun: Callable[[Service], None] | None = No
 
     routes = [Route(way.path, _handler(way, service), methods=[way.method]) for way in WAYS]
     routes.append(Route("/openapi.json", _described, methods=["GET"]))
-    return Starlette(
+    app = Starlette(
         routes=routes,
         middleware=[Middleware(Gate, service=service)],
         lifespan=lifespan,
         exception_handlers={HTTPException: _refused_by_starlette},
     )
+    # A path with a slash too many is another path, and nobody is sent on by the name they give us.
+    app.router.redirect_slashes = False
+    return app
 
 
 def _handler(way: Way, service: Service) -> Handler:
@@ -83,12 +87,20 @@ def _handler(way: Way, service: Service) -> Handler:
         except NotFittedError:
             return refused(conflict("The model has not learned a row yet."))
         except DataError as failure:
-            return refused(unlearnable(str(failure)))
-        except Exception:
-            LOGGER.exception("%s %s failed", way.method, request.url.path)
-            return refused(FAILURE)
+            return refused(unlearnable(_asked_about(str(failure))))
+        except Exception as failure:
+            LOGGER.exception("%s %r failed", way.method, request.scope["path"])
+            is_full = isinstance(failure, OSError) and failure.errno in NO_ROOM
+            return refused(no_room("The disk is full; nothing was done.") if is_full else FAILURE)
+        finally:
+            service.room.give(request.scope.pop("okspca_bytes", 0))
 
     return handle
+
+
+def _asked_about(sentence: str) -> str:
+    """What is wrong with rows that nobody wants to be learned."""
+    return sentence.removesuffix(" Nothing was learned from this block.")
 
 
 async def _described(request: Request) -> Response:

@@ -8,6 +8,7 @@ is validated before it is used.
 import json
 import struct
 from collections.abc import Sequence
+from http import HTTPStatus
 from importlib import import_module
 from typing import Any
 
@@ -21,9 +22,11 @@ from okspca.serve.rows import (
     Form,
     Rows,
     name_of,
+    names_of,
     printed,
     read_targets,
     rows_of,
+    shown,
     with_targets,
 )
 
@@ -32,6 +35,9 @@ NDJSON = "application/x-ndjson"
 ARROW = "application/vnd.apache.arrow.stream"
 #: Tables of a message of Arrow, as its format has them: their fields by number.
 HEADER, COMPRESSION = 2, 3
+#: Values of one request.  A few bytes of Arrow can claim many: columns may share their bytes, and a
+#: truth value is one bit of them but eight bytes here.
+MOST_VALUES = 1 << 25
 
 
 def read_json(body: bytes) -> Any:
@@ -65,19 +71,21 @@ def read_rows(
     has_targets : bool
         Whether each has a target.
     has_ids : bool or None
-        Whether each has an identifier; None: if the first one has.
+        Whether each has an identifier; None: if one of them has.
     """
     if kind == ARROW:
         return _arrow_rows(body, form, has_targets, has_ids)
-    records = read_records(body, kind, "rows", "x")
+    records = read_records(body, kind, "rows", "x", form.most_rows)
     if has_ids is None:
-        has_ids = bool(records) and isinstance(records[0], dict) and "id" in records[0]
+        has_ids = any(isinstance(record, dict) and "id" in record for record in records)
     return rows_of(records, form, has_targets=has_targets, has_ids=has_ids)
 
 
-def read_records(body: bytes, kind: str, many: str, one: str) -> Sequence[Any]:
+def read_records(body: bytes, kind: str, many: str, one: str, most: int) -> Sequence[Any]:
     """Read objects: several under a name, or a single one, which has another."""
     if kind == NDJSON:
+        # Lines are counted before there are as many objects.
+        _check_number(max(body.count(b"\n"), body.count(b"\r")), most + 1)
         return [read_json(line) for line in body.splitlines() if line.strip()]
     found = read_json(body)
     if isinstance(found, dict) and one in found:
@@ -86,16 +94,23 @@ def read_records(body: bytes, kind: str, many: str, one: str) -> Sequence[Any]:
     if not isinstance(records, list):
         message = f'The body must be an object with "{one}", or {{"{many}": [...]}}.'
         raise malformed(message)
+    _check_number(len(records), most)
     return records
 
 
-def read_labels(body: bytes, kind: str) -> tuple[list[str], list[Any]]:
+def _check_number(n: int, most: int) -> None:
+    """Refuse more rows, or labels, than one request may bring."""
+    if n > most:
+        message = f"There are {n} rows; one request may bring {most}."
+        raise malformed(message)
+
+
+def read_labels(body: bytes, kind: str, most: int) -> tuple[list[str], list[Any]]:
     """Read targets that came later: identifiers and targets."""
     if kind == ARROW:
-        table = _table(body)
-        names = [name_of(name, "An id") for name in _column(table, "id").to_pylist()]
-        return names, _column(table, "y").to_pylist()
-    records = read_records(body, kind, "labels", "id")
+        table = _table(body, most)
+        return _ids(table), _values(table, "y")
+    records = read_records(body, kind, "labels", "id", most)
     for record in records:
         if not isinstance(record, dict) or set(record) != {"id", "y"}:
             message = 'A label must be an object with "id" and "y".'
@@ -105,36 +120,46 @@ def read_labels(body: bytes, kind: str) -> tuple[list[str], list[Any]]:
 
 def _arrow_rows(body: bytes, form: Form, has_targets: bool, has_ids: bool | None) -> Rows:
     """Read rows from a table: named inputs by their names, others in the order of the columns."""
-    table = _table(body)
-    if table.num_rows > form.most_rows:
-        message = f"There are {table.num_rows} rows; one request may bring {form.most_rows}."
-        raise malformed(message)
+    table = _table(body, form.most_rows)
     if has_ids is None:
         has_ids = "id" in table.column_names and "id" not in form.columns
     beside = ([form.target] if has_targets else []) + (["id"] if has_ids else [])
     columns = form.columns or tuple(n for n in table.column_names if n not in beside)
     _check_columns(columns, table.column_names, beside, form)
     X = _matrix(table, columns)
-    ids = _column(table, "id").to_pylist() if has_ids else []
-    rows = Rows(X, columns, ids=tuple(name_of(name, "An id") for name in ids))
+    is_named = bool(form.columns) or not form.n_inputs
+    names = names_of(columns, form.most_columns) if is_named else ()
+    rows = Rows(X, names, ids=tuple(_ids(table)) if has_ids else ())
     faults = _faults(X, columns, form.has_gaps)
     if not has_targets:
         return _without(rows, faults)
     targets, bad = _targets(table, form)
-    faults += [each for each in bad if each.row not in {fault.row for fault in faults}]
+    wrong = {fault.row for fault in faults}
+    faults += [each for each in bad if each.row not in wrong]
     return _without(with_targets(rows, targets, form.task), faults)
 
 
-def _table(body: bytes) -> Any:
-    """Read an Arrow stream of plain columns."""
+def _ids(table: Any) -> list[str]:
+    """Identifiers of rows."""
+    return [name_of(name, "An id") for name in _values(table, "id")]
+
+
+def arrow() -> Any:
+    """The library that reads and writes Arrow, or a refusal."""
     try:
-        pa = import_module("pyarrow")
+        return import_module("pyarrow")
     except ImportError as failure:
-        message = "Arrow is not installed where this service runs; send JSON."
-        raise RefusalError(malformed("").status.UNSUPPORTED_MEDIA_TYPE, message) from failure
+        message = "Arrow is not installed where this service runs; send and accept JSON."
+        raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message) from failure
+
+
+def _table(body: bytes, most_rows: int) -> Any:
+    """Read an Arrow stream of plain columns."""
+    pa = arrow()
     try:
         _check_plain(pa, body)
         table = pa.ipc.open_stream(body).read_all()
+        _check_number(table.num_rows, most_rows)
         table.validate(full=True)
     except (pa.ArrowException, ValueError, OSError, struct.error, IndexError) as failure:
         message = f"The body is not a plain Arrow stream ({str(failure)[:80]})."
@@ -143,7 +168,15 @@ def _table(body: bytes) -> Any:
     if len(set(names)) != len(names):
         message = "The table has two columns of the same name."
         raise malformed(message)
+    _check_values(table.num_rows * len(names))
     return table
+
+
+def _check_values(n: int) -> None:
+    """Refuse a table that would become too large."""
+    if n > MOST_VALUES:
+        message = f"The table has {n} values; one request may bring {MOST_VALUES}."
+        raise malformed(message)
 
 
 def _check_plain(pa: Any, body: bytes) -> None:
@@ -181,11 +214,12 @@ def _check_columns(
     columns: tuple[str, ...], present: Sequence[str], beside: Sequence[str], form: Form
 ) -> None:
     """Raise where a column is missing, unknown or one too many."""
+    there = set(present)
     for name in (*columns, *beside):
-        if name not in present:
+        if name not in there:
             message = f"The table lacks the column {printed(name)}."
             raise malformed(message)
-    others = set(present) - set(columns) - set(beside)
+    others = there - set(columns) - set(beside)
     if others:
         message = f"The table has the column {printed(min(others))}, which the model does not know."
         raise malformed(message)
@@ -195,12 +229,27 @@ def _check_columns(
         raise malformed(message)
 
 
-def _column(table: Any, name: str) -> Any:
-    """A column of a table."""
+def _values(table: Any, name: str) -> list[Any]:
+    """A column of identifiers or targets; what could be larger than it is sent is refused."""
     if name not in table.column_names:
         message = f"The table lacks the column {printed(name)}."
         raise malformed(message)
-    return table.column(name)
+    column, types = table.column(name), arrow().types
+    kind = column.type
+    is_text = types.is_string(kind) or types.is_large_string(kind)
+    has_lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    if not (is_text or _is_number(kind.value_type if has_lists else kind)):
+        message = f"The column {printed(name)} holds {kind}, neither numbers nor text."
+        raise malformed(message[:300])
+    if has_lists:
+        _check_values(sum(len(chunk.flatten()) for chunk in column.chunks))
+    return list(column.to_pylist())
+
+
+def _is_number(kind: Any) -> bool:
+    """Whether values of a type are numbers or truth values."""
+    types = arrow().types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
 
 
 def _matrix(table: Any, columns: Sequence[str]) -> Floats:
@@ -213,13 +262,11 @@ def _matrix(table: Any, columns: Sequence[str]) -> Floats:
 
 def _numbers(table: Any, name: str) -> Floats:
     """One column as numbers."""
-    pa = import_module("pyarrow")
     column = table.column(name)
-    kinds = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean
-    if not any(is_one(column.type) for is_one in kinds):
+    if not _is_number(column.type):
         message = f"The column {printed(name)} holds {column.type}, not numbers."
-        raise malformed(message)
-    numbers: Floats = column.cast(pa.float64(), safe=False).to_numpy()
+        raise malformed(message[:300])
+    numbers: Floats = column.cast(arrow().float64(), safe=False).to_numpy()
     return numbers
 
 
@@ -237,14 +284,13 @@ def _faults(X: Floats, columns: Sequence[str], has_gaps: bool) -> list[Bad]:
             reason = f"x lacks a value in column {name}."
         else:
             reason = f"x contains {value:g} in column {name}; replace or rescale it."
-        found.append(Bad(row, reason, columns[place], [str(v) for v in X[row].tolist()]))
+        found.append(Bad(row, reason, columns[place], shown(X[row])))
     return found
 
 
 def _targets(table: Any, form: Form) -> tuple[list[Any], list[Bad]]:
     """Targets of all rows, whatever stands in for those that are bad."""
-    column = _column(table, form.target)
-    values = column.to_pylist()
+    values = _values(table, form.target)
     good, bad = read_targets(values, form.task)
     if not bad:
         return good, bad

@@ -5,24 +5,22 @@ from typing import Any
 
 from starlette.responses import Response
 
+from okspca.estimators.presets import searches
 from okspca.serve.answering import predicted
 from okspca.serve.bodies import JSON, read_json, read_labels, read_rows
 from okspca.serve.creating import loaded, made
 from okspca.serve.deciding import Change, Forget, Labels, Learn, Relearn, Store
-from okspca.serve.refusals import RefusalError, malformed
-from okspca.serve.rows import Rows, name_of
+from okspca.serve.refusals import RefusalError, conflict, malformed
+from okspca.serve.rows import name_of
 from okspca.serve.security import may
-from okspca.serve.web import ROWS, STATE, Call, answered
-
-#: Longer bodies are read beside the loop, so that nobody waits for them.
-LONG = 1 << 16
+from okspca.serve.web import ROWS, STATE, Call, answered, read_beside
 
 
 async def learn(call: Call) -> Response:
     """Learn rows with their targets."""
     place, sets_aside = call.place(), _sets_aside(call)
     body = await call.body(*ROWS)
-    rows = await _rows(body, call)
+    rows = await read_beside(read_rows, body, call.kind, call.hosted.form)
     return await _changed(call, Learn(rows if sets_aside else rows.checked(), place, sets_aside))
 
 
@@ -30,7 +28,7 @@ async def label(call: Call) -> Response:
     """Learn rows that waited for their targets."""
     place, sets_aside = call.place(), _sets_aside(call)
     body = await call.body(*ROWS)
-    ids, targets = read_labels(body, call.kind)
+    ids, targets = await read_beside(read_labels, body, call.kind, call.hosted.form.most_rows)
     return await _changed(call, Labels(ids, targets, place, sets_aside))
 
 
@@ -38,7 +36,9 @@ async def predict(call: Call) -> Response:
     """Predict rows; those with ids wait for their targets."""
     hosted = call.hosted
     body = await call.body(*ROWS)
-    rows = read_rows(body, call.kind, hosted.form, has_targets=False, has_ids=None).checked()
+    given = call.kind, hosted.form
+    rows = await read_beside(read_rows, body, *given, has_targets=False, has_ids=None)
+    rows = rows.checked()
     if not rows.ids:
         return await predicted(call, rows)
     if not may(call.role, "learn"):
@@ -76,6 +76,14 @@ async def forget_source(call: Call) -> Response:
 
 async def relearn(call: Call) -> Response:
     """Begin to learn the features again."""
+    model = call.hosted.model
+    model.ready()
+    if not searches(model):
+        message = (
+            f"The features of this model stay as drawn (frequencies={model.frequencies!r}); make "
+            "one with frequencies='trained'."
+        )
+        raise conflict(message)
     await call.service.ask(call.hosted, Relearn())
     return answered({"relearning": True})
 
@@ -93,14 +101,6 @@ def _model(body: bytes, kind: str) -> tuple[Any, Any]:
 def _sets_aside(call: Call) -> bool:
     """Whether rows that cannot be learned are set aside."""
     return call.choice("on_error", "refuse", "set-aside") == "set-aside"
-
-
-async def _rows(body: bytes, call: Call) -> Rows:
-    """Rows of a body."""
-    form = call.hosted.form
-    if len(body) < LONG:
-        return read_rows(body, call.kind, form)
-    return await asyncio.to_thread(read_rows, body, call.kind, form)
 
 
 async def _changed(call: Call, change: Change) -> Response:

@@ -13,7 +13,7 @@ from okspca.estimators.saving import any_model_from, save_model
 from okspca.outputs import flush_folder
 from okspca.serve.learner import MODEL_FILE
 from okspca.serve.refusals import malformed, unlearnable
-from okspca.serve.rows import CLASSIFICATION, printed
+from okspca.serve.rows import CLASSIFICATION, name_of, names_of, printed
 from okspca.state.ledger import Ledger
 from okspca.state.streams import NUMBER, StreamRecord
 
@@ -24,6 +24,19 @@ DEFAULTS: dict[str, Any] = {"align": True, "random_state": 0}
 OF_HEADS: dict[str, Any] = {"prequential": True}
 OF_REDUCERS: dict[str, Any] = {"preset": "predictive"}
 KNOWN = ("kind", "settings", "columns", "target", "monitor")
+#: What settings may ask for at most: products of features with themselves are kept and decomposed.
+MOST: dict[str, int] = {
+    "n_components": 256,
+    "n_random_features": 4096,
+    "n_target_features": 4096,
+    "pilot_rows": 100_000,
+    "window": 1_000_000_000,
+    "max_categories": 1000,
+    "n_threads": 64,
+}
+SEEDS = 1 << 32
+#: Numbers of a map, which has one for each feature and input.
+MOST_NUMBERS = 1 << 26
 
 
 def made(asked: Any) -> tuple[Any, StreamRecord]:
@@ -35,23 +48,44 @@ def made(asked: Any) -> tuple[Any, StreamRecord]:
     >>> model.n_components, record.target
     (1, 'y')
     """
-    if not isinstance(asked, dict) or asked.get("kind") not in KINDS or set(asked) - set(KNOWN):
+    kind = asked.get("kind") if isinstance(asked, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS or set(asked) - set(KNOWN):
         message = (
             f"A model is made of {', '.join(KNOWN)}; kind is one of {', '.join(KINDS)}, "
             "and all others may be left out."
         )
         raise malformed(message)
-    columns, target = asked.get("columns") or [], asked.get("target", "y")
-    are_names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
-    if not are_names or len(set(columns)) < len(columns) or not isinstance(target, str):
-        message = "columns must be a list of different names, and target a name."
-        raise malformed(message)
+    columns, target = _columns_of(asked), name_of(asked.get("target", "y"), "target")
     if target in columns:
         message = f"The target {printed(target)} is among the columns."
         raise malformed(message)
-    model = _estimator(asked["kind"], asked.get("settings") or {})
-    ledger = Ledger(n_inputs=len(columns), is_monitored=bool(asked.get("monitor", False)))
-    return model, StreamRecord((), target, tuple(columns), model.missing, ledger=ledger)
+    monitor = asked.get("monitor", False)
+    if not isinstance(monitor, bool):
+        message = "monitor must be true or false."
+        raise malformed(message)
+    settings = asked.get("settings")
+    model = _estimator(kind, {} if settings is None else settings)
+    if len(columns) > most_inputs(model):
+        message = f"There are {len(columns)} columns; this model can have {most_inputs(model)}."
+        raise unlearnable(message)
+    ledger = Ledger(n_inputs=len(columns), is_monitored=monitor)
+    return model, StreamRecord((), target, columns, model.missing, ledger=ledger)
+
+
+def _columns_of(asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the inputs, if they are given."""
+    columns = asked.get("columns")
+    given = [] if columns is None else columns
+    are_names = isinstance(given, list) and all(isinstance(name, str) for name in given)
+    if not are_names or len(set(given)) < len(given):
+        message = "columns must be a list of different names."
+        raise malformed(message)
+    return names_of(given, MOST_NUMBERS)
+
+
+def most_inputs(model: Any) -> int:
+    """How many inputs a model can have, so that its map has a bounded size."""
+    return MOST_NUMBERS // int(model.n_random_features)
 
 
 def _estimator(kind: str, settings: Mapping[str, Any]) -> Any:
@@ -67,8 +101,8 @@ def _estimator(kind: str, settings: Mapping[str, Any]) -> Any:
     try:
         model = estimator(**{**DEFAULTS, **own, **settings})
         check_parameters(model)
-    except (TypeError, ValueError) as failure:
-        message = f"These settings make no model: {failure}"
+    except (TypeError, ValueError, ArithmeticError) as failure:
+        message = f"These settings make no model: {one_line(str(failure))}"
         raise unlearnable(message) from failure
     _check_can_be_served(model)
     return model
@@ -79,12 +113,26 @@ def _check_can_be_served(model: Any) -> None:
     if model.task == "auto":
         message = 'settings need a task: "classification" or "regression".'
         raise unlearnable(message)
-    if model.random_state is None or not isinstance(model.random_state, int):
-        message = "settings need a random_state, a whole number, so that a replay draws the same."
+    seed = model.random_state
+    if not isinstance(seed, int) or not 0 <= seed < SEEDS:
+        message = (
+            f"settings need a random_state, a whole number from 0 to {SEEDS - 1}, so that a replay "
+            "draws the same."
+        )
         raise unlearnable(message)
     if model.categories != "raise":
         message = "A service reads numbers; encode text before it is sent."
         raise unlearnable(message)
+    check_sizes(model)
+
+
+def check_sizes(model: Any) -> None:
+    """Refuse settings that would take more than a service has, as soon as rows come."""
+    for name, most in MOST.items():
+        value = getattr(model, name)
+        if isinstance(value, int) and value > most:
+            message = f"{name} is {printed(value)}, but a service takes {most} at most."
+            raise unlearnable(message)
 
 
 def loaded(data: bytes) -> tuple[Any, StreamRecord]:
@@ -92,12 +140,14 @@ def loaded(data: bytes) -> tuple[Any, StreamRecord]:
     try:
         model, record = any_model_from(data)
     except StateError as failure:
-        message = f"This is no model that can be loaded: {failure}"
+        message = f"This is no model that can be loaded: {one_line(str(failure))}"
         raise malformed(message) from failure
     learned = model.learned
     if learned is None or learned.intake.task is None:
         _check_can_be_served(model)
         return model, StreamRecord((), "y", (), model.missing, ledger=Ledger())
+    if learned.pipeline is None:
+        check_sizes(model)
     if record is not None and any(each.kind != NUMBER for each in record.encodings):
         message = "The model reads dates or text; a service reads numbers."
         raise unlearnable(message)
@@ -122,6 +172,11 @@ def _ledger_of(model: Any) -> Ledger:
         ledger.n_outputs = intake.n_outputs or 0
     ledger.is_monitored = model.learned.live is not None
     return ledger
+
+
+def one_line(text: str) -> str:
+    """A sentence that may hold what somebody sent, as a line of bounded length."""
+    return " ".join(text.split())[:500]
 
 
 def task_of(model: Any) -> str:

@@ -2,8 +2,8 @@
 
 A :class:`Draft` stands on a ledger that does not change meanwhile.  Requests are decided one after
 the other; each is taken whole or refused and leaves no trace.  What was taken becomes one entry of
-the journal.  Only when that is on the disk does :func:`apply` change the ledger, and a draft whose
-entry could not be written is simply dropped.
+the journal.  Only when that is on the disk does :func:`okspca.serve.applying.apply` change the
+ledger, and a draft whose entry could not be written is simply dropped.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,16 @@ import numpy as np
 
 from okspca.numerics.arrays import Floats
 from okspca.serve.entries import NO_ROWS, Entry, Line
+from okspca.serve.limits import Limits, too_long
 from okspca.serve.refusals import conflict, unknown, unlearnable
 from okspca.serve.rows import (
     CLASSIFICATION,
-    KINDS,
     Bad,
     Rows,
     lines_of,
     printed,
     read_targets,
+    shown,
     with_targets,
 )
 from okspca.state.ledger import Label, Ledger
@@ -76,19 +77,6 @@ class Relearn(NamedTuple):
 
 
 Change = Learn | Store | Labels | Expire | Forget | Relearn
-
-
-class Limits(NamedTuple):
-    """How much there may be of what grows with requests."""
-
-    sources: int = 10_000
-    pending: int = 100_000
-    classes: int = 1_000
-    pending_bytes: int = 256 << 20
-
-    def most_pending(self, n_inputs: int) -> int:
-        """How many rows may wait for their targets."""
-        return min(self.pending, self.pending_bytes // (8 * max(n_inputs, 1)))
 
 
 class Draft:
@@ -179,7 +167,7 @@ class Draft:
         if self._is_repeated(change.place):
             return _answer(0, 0, repeated=True)
         rows = change.rows if change.sets_aside else change.rows.checked()
-        rows = self._fitting(rows, change.sets_aside)
+        rows = self._fitting(self._in_our_order(rows), change.sets_aside)
         return self._taken(rows, change.place)
 
     def _taken(self, rows: Rows, place: Place | None) -> dict[str, Any]:
@@ -215,8 +203,10 @@ class Draft:
                 f"{printed(place.source)} sent number {place.number}, but {expected} is expected."
             )
             raise conflict(message, expected=expected)
-        known = self._ledger.sources.keys() | self._next.keys()
-        if place.source not in known and len(known) >= self._limits.sources:
+        known, new = self._ledger.sources, self._next
+        is_known = place.source in known or place.source in new
+        # Together they are counted only where one set alone does not tell.
+        if not is_known and len(known) + len(new) >= self._limits.sources <= len({**known, **new}):
             message = (
                 f"There are {self._limits.sources} sources already; forget one that has ended."
             )
@@ -226,6 +216,14 @@ class Draft:
     def _expected(self, source: str) -> int:
         """The next number of a source."""
         return self._next.get(source, self._ledger.sources.get(source, FIRST_NUMBER))
+
+    def _in_our_order(self, rows: Rows) -> Rows:
+        """Rows whose inputs stand as ours: others may have been named while these were read."""
+        names = rows.columns
+        if names == self._columns or not names or set(names) != set(self._columns):
+            return rows
+        order = [names.index(name) for name in self._columns]
+        return rows._replace(X=rows.X[:, order], columns=self._columns)
 
     def _fitting(self, rows: Rows, sets_aside: bool) -> Rows:
         """Rows that agree with those before them; the others are bad, or refuse the request."""
@@ -238,8 +236,7 @@ class Draft:
         wrong = {each.row for each in rows.bad}
         n = len(rows.X) + len(rows.bad)
         good = [row for row in range(n) if row not in wrong]
-        shown = [[str(v) for v in values] for values in rows.X.tolist()]
-        bad = [Bad(row, reason, None, values) for row, values in zip(good, shown, strict=True)]
+        bad = [Bad(row, reason, None, shown(x)) for row, x in zip(good, rows.X, strict=True)]
         every = sorted([*rows.bad, *bad], key=lambda each: each.row)
         return Rows(NO_ROWS, bad=tuple(every))
 
@@ -269,10 +266,11 @@ class Draft:
         new = {y for y in rows.labels if y not in known and y not in self._labels}
         if len(known) + len(self._labels) + len(new) > self._limits.classes:
             return f"There would be more than {self._limits.classes} classes."
-        return None
+        return too_long([*known, *self._labels, *new]) if new else None
 
     def _store(self, rows: Rows) -> dict[str, Any]:
         """Let rows wait; the oldest make room."""
+        rows = self._in_our_order(rows)
         reason = self._objection(rows)
         if reason is not None:
             raise unlearnable(reason)
@@ -329,7 +327,8 @@ class Draft:
         if self._is_repeated(change.place):
             return _answer(0, 0, repeated=True)
         bad = self._unknown(change.ids)
-        known = [row for row in range(len(change.ids)) if row not in {each.row for each in bad}]
+        missing = {each.row for each in bad}
+        known = [row for row in range(len(change.ids)) if row not in missing]
         targets, wrong = read_targets([change.targets[row] for row in known], self._task)
         bad += [each._replace(row=known[each.row]) for each in wrong]
         unfit = {each.row for each in bad}
@@ -370,30 +369,6 @@ class Draft:
         self._next[source] = FIRST_NUMBER
         self._found["forgotten"].append(source)
         return {"forgotten": source}
-
-
-def apply(ledger: Ledger, number: int, entry: Entry) -> None:
-    """Change a ledger as an entry says."""
-    ledger.applied = number
-    for source in entry.forgotten:
-        ledger.sources.pop(source, None)
-    for source, taken in entry.taken:
-        ledger.sources[source] = taken + 1
-    ledger.n_inputs = ledger.n_inputs or next(
-        (rows.shape[1] for rows in (entry.X, entry.S) if len(rows)), 0
-    )
-    if len(entry.Y):
-        ledger.n_outputs = entry.Y.shape[1]
-    if entry.labels:
-        ledger.label_kind = KINDS[type(entry.labels[0])]
-        ledger.labels |= dict.fromkeys(entry.labels)
-    for name in (*entry.labelled, *entry.expired, *entry.evicted):
-        del ledger.pending[name]
-    ledger.pending |= dict(zip(entry.stored, entry.S, strict=True))
-    ledger.n_labelled += len(entry.labelled)
-    ledger.n_expired += len(entry.expired)
-    ledger.n_evicted += len(entry.evicted)
-    ledger.n_set_aside += len(entry.aside)
 
 
 def _answer(learned: int, set_aside: int, *, repeated: bool = False) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from okspca.serve.hosted import Hosted
 from okspca.serve.panel import Panel
+from okspca.serve.refusals import busy
 
 PERIOD, HEARTBEAT = 1.0, 15.0
 MOST_LISTENERS = 200
@@ -34,7 +35,7 @@ class Listener:
         self._loop, self._ready = loop, asyncio.Event()
         self._state: bytes = b""
         self._others: list[bytes] = []
-        self._is_over = False
+        self.is_over = False
 
     def tell(self, state: bytes, others: list[bytes]) -> None:
         """Tell the latest state, and what must not be lost; from another thread."""
@@ -50,12 +51,12 @@ class Listener:
 
     def end(self) -> None:
         """Let it listen no more; from the thread of its loop."""
-        self._is_over = True
+        self.is_over = True
         self._ready.set()
 
     async def messages(self) -> AsyncIterator[bytes]:
         """What was told, as it comes; a comment where nothing has come for long."""
-        while not self._is_over:
+        while not self.is_over:
             try:
                 await asyncio.wait_for(self._ready.wait(), HEARTBEAT)
             except TimeoutError:
@@ -103,6 +104,20 @@ class Board:
         self.number += 1
         self.last = found
         return message("state", found, self.number), alarms
+
+    def keep(self, listener: Listener) -> None:
+        """Let one who awaited the first look listen on; from the thread that looks."""
+        self.listeners.add(listener)
+        self.awaiting.discard(listener)
+        # It may have gone in between.
+        if listener.is_over:
+            self.listeners.discard(listener)
+
+    def leave(self, listener: Listener) -> None:
+        """Tell somebody nothing any more; from the thread of the loop."""
+        listener.end()
+        self.listeners.discard(listener)
+        self.awaiting.discard(listener)
 
     def first(self) -> bytes:
         """What somebody is told who begins to listen: the latest state, with what was before."""
@@ -172,12 +187,21 @@ class Events:
     @property
     def n_listeners(self) -> int:
         """How many listen."""
-        return sum(len(board.listeners) for board in self._boards.values())
+        boards = list(self._boards.values())
+        return sum(len(board.listeners) + len(board.awaiting) for board in boards)
 
-    async def listen(self, name: str) -> AsyncIterator[bytes]:
-        """Everything about a model, as it happens."""
+    def check_room(self) -> None:
+        """Refuse one listener too many."""
+        if self.n_listeners >= MOST_LISTENERS:
+            message = f"{MOST_LISTENERS} listen already; close a page, or come back later."
+            raise busy(message, 10)
+
+    async def listen(
+        self, name: str, may_listen: Callable[[], bool] = lambda: True
+    ) -> AsyncIterator[bytes]:
+        """Everything about a model, as it happens, for as long as somebody may listen."""
         board = self._boards.get(name)
-        if board is None:
+        if board is None or self.n_listeners >= MOST_LISTENERS:
             yield GONE
             return
         listener = Listener(asyncio.get_running_loop())
@@ -186,10 +210,11 @@ class Events:
         listener.take(board.first(), [])
         try:
             async for told in listener.messages():
+                if not may_listen():
+                    return
                 yield told
         finally:
-            board.listeners.discard(listener)
-            board.awaiting.discard(listener)
+            board.leave(listener)
 
     def _run(self) -> None:
         """Look once a second until the end."""
@@ -205,8 +230,7 @@ class Events:
                     listener.tell(state, alarms)
                 for listener in list(board.awaiting):
                     listener.tell(board.first(), alarms)
-                    board.listeners.add(listener)
-                    board.awaiting.discard(listener)
+                    board.keep(listener)
 
 
 def message(event: str, data: Any, number: int | None) -> bytes:

@@ -9,10 +9,10 @@ import logging
 import time
 from collections.abc import MutableMapping
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -108,10 +108,13 @@ class Gate:
         if not places.is_same(headers.get("origin"), host):
             message = "Requests of other sites are not answered."
             raise RefusalError(HTTPStatus.FORBIDDEN, message)
+        if places.is_sent_by_others(headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")):
+            message = "Requests of other pages are not answered."
+            raise RefusalError(HTTPStatus.FORBIDDEN, message)
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller:
         """Who asks."""
-        address = (scope.get("client") or ("unknown", 0))[0]
+        address = address_of(scope)
         if not self.service.tokens.are_set:
             return Caller("admin", address)
         told = headers.get("authorization", "")
@@ -146,7 +149,8 @@ class Gate:
         if LOGGER.isEnabledFor(level):
             told = {"method": scope["method"], "path": scope["path"], "route": route}
             more = {**told, "status": status, "seconds": round(seconds, 6)}
-            LOGGER.log(level, "%s %s %d", scope["method"], scope["path"], status, extra=more)
+            # A path may hold ends of lines.
+            LOGGER.log(level, "%s %r %d", scope["method"], scope["path"], status, extra=more)
 
 
 class _Passage:
@@ -164,6 +168,11 @@ class _Passage:
         await self._send(message)
 
 
+def address_of(scope: Scope) -> str:
+    """Where a request comes from."""
+    return str((scope.get("client") or ("unknown", 0))[0])
+
+
 def _add_headers(message: MutableMapping[str, Any]) -> None:
     """Add what every answer carries."""
     headers = MutableHeaders(scope=message)
@@ -178,12 +187,8 @@ def _is_open(path: str) -> bool:
 
 
 def _cookie(header: str) -> str:
-    """The name of a session in a header."""
-    try:
-        found = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return "" if found is None else found.value
+    """The name of a session in a header; other cookies may be anything."""
+    return cookie_parser(header).get(COOKIE, "")
 
 
 def _same(one: bytes, other: bytes) -> bool:

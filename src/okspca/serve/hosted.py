@@ -10,10 +10,12 @@ from okspca.errors import StateError
 from okspca.estimators.monitored import Monitored
 from okspca.estimators.saving import any_model_from, model_bytes
 from okspca.outputs import PARTS, part_of, remove
-from okspca.serve.creating import KINDS, task_of
-from okspca.serve.deciding import FIRST_NUMBER, Change, Limits, apply
+from okspca.serve.applying import apply
+from okspca.serve.creating import KINDS, most_inputs, task_of
+from okspca.serve.deciding import FIRST_NUMBER, Change
 from okspca.serve.journal import Journal
 from okspca.serve.learner import MODEL_FILE, SET_ASIDE_FILE, Learner, Schedule
+from okspca.serve.limits import Limits
 from okspca.serve.recorder import Asked, Recorder, Settle
 from okspca.serve.refusals import broken, busy, no_room
 from okspca.serve.rows import Form
@@ -116,7 +118,7 @@ class Hosted:
             self.target,
             self.model.missing != "raise",
             settings.max_rows_per_request,
-            settings.max_columns,
+            min(settings.max_columns, most_inputs(self.model)),
         )
 
     @property

@@ -86,11 +86,13 @@ class Hosts:
             folder = self.settings.folder / name
             try:
                 begun(folder, model, record)
-                hosted = Hosted(folder, self.settings, self._settle)
-            except (OSError, StateError) as failure:
+                return self._add(Hosted(folder, self.settings, self._settle))
+            except Exception as failure:
+                # A name is not taken by what cannot be served.
                 shutil.rmtree(folder, ignore_errors=True)
-                raise unwritten(failure, "the model cannot be written") from failure
-            return self._add(hosted)
+                if isinstance(failure, OSError | StateError):
+                    raise unwritten(failure, "the model cannot be written") from failure
+                raise
 
     def remove(self, name: str) -> None:
         """Stop a model and remove its folder."""
@@ -129,10 +131,10 @@ class Hosts:
 
     def _add(self, hosted: Hosted) -> Hosted:
         """Let a model begin, and tell of it."""
-        self._models[hosted.name] = hosted
         for told in self.met:
             told(hosted)
         hosted.start()
+        self._models[hosted.name] = hosted
         return hosted
 
 

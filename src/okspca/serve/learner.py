@@ -19,7 +19,7 @@ from okspca.distributed.set_aside import Line, SetAside
 from okspca.errors import DataError, NotReadyError
 from okspca.estimators.monitored import Monitored
 from okspca.estimators.saving import save_model
-from okspca.serve.deciding import apply
+from okspca.serve.applying import apply
 from okspca.serve.entries import Entry
 from okspca.serve.journal import Journal
 from okspca.serve.recorder import Outcome, Settle
@@ -134,11 +134,11 @@ class Learner:
     def ask_checkpoint(self, ticket: Any) -> None:
         """Write a checkpoint as soon as the entry underway is learned."""
         with self._condition:
+            if self._is_over:
+                message = "The model is ending, or has stopped to learn; its last checkpoint stays."
+                raise broken(message)
             self._wanted.append(ticket)
             self._condition.notify()
-            is_over = self._is_over
-        if is_over:
-            self._give_up()
 
     def end(self, seconds: float = 10.0) -> None:
         """Learn what waits, for so long at most, write a checkpoint and stop."""

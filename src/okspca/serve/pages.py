@@ -1,17 +1,24 @@
 """Routes for people and for those who operate the service: the page, login, health, metrics."""
 
+import math
+import re
+import time
 from http import HTTPStatus
 from importlib import resources
 
 from starlette.responses import RedirectResponse, Response
 
 from okspca.serve.bodies import JSON, read_json
-from okspca.serve.gate import Caller
-from okspca.serve.refusals import RefusalError, malformed, unknown
+from okspca.serve.gate import Caller, address_of
+from okspca.serve.refusals import RefusalError, busy, malformed, unknown
 from okspca.serve.security import COOKIE, SESSION_SECONDS
 from okspca.serve.web import Call, answered
 
 FOLDER = "dashboard"
+#: Anybody may send this, so it is not much.
+MOST_LOGIN_BYTES = 4096
+#: What parts of the names of files look like.
+PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 #: What files of the page are, by their ending.
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -63,16 +70,22 @@ async def asset(call: Call) -> Response:
 
 async def login(call: Call) -> Response:
     """Begin a session."""
-    given = read_json(await call.body(JSON))
+    service, address = call.service, address_of(call.request.scope)
+    wait = math.ceil(service.guesses.seconds_left(address, time.monotonic()))
+    if wait:
+        message = "Too many wrong tokens came from this address."
+        raise busy(message, wait)
+    given = read_json(await call.body(JSON, most=MOST_LOGIN_BYTES))
     token = given.get("token") if isinstance(given, dict) else None
     if not isinstance(token, str):
         message = 'The body must be {"token": "..."}.'
         raise malformed(message)
-    service = call.service
     role = service.tokens.role_of(token) if service.tokens.are_set else "admin"
     if role is None:
+        service.guesses.note(address, time.monotonic())
         message = "This token is not known here."
         raise RefusalError(HTTPStatus.UNAUTHORIZED, message)
+    service.sessions.end(_caller(call).cookie)
     name, session = service.sessions.begin(role)
     response = answered({"role": role, "csrf": session.csrf})
     settings = service.settings
@@ -114,7 +127,7 @@ def _file(name: str) -> Response:
     parts = name.split("/")
     found = resources.files("okspca.serve") / FOLDER
     kind = KINDS.get(f".{parts[-1].rpartition('.')[2]}")
-    if kind is None or any(not part or part.startswith((".", "_")) for part in parts):
+    if kind is None or len(parts) > 3 or not all(map(PART.fullmatch, parts)):
         message = "There is no such file."
         raise unknown(message)
     for part in parts:

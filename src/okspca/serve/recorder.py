@@ -16,9 +16,11 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from okspca.serve.deciding import Change, Draft, Expire, Labels, Learn, Limits, Store, apply
+from okspca.serve.applying import apply
+from okspca.serve.deciding import Change, Draft, Expire, Labels, Learn, Store
 from okspca.serve.entries import Entry, framed
 from okspca.serve.journal import BrokenJournalError, Journal, NoRoomError
+from okspca.serve.limits import Limits
 from okspca.serve.refusals import RefusalError, broken, busy, no_room
 from okspca.state.ledger import Ledger
 
@@ -84,7 +86,8 @@ class Recorder:
         #: When rows began to wait, the oldest first.
         self._since = dict.fromkeys(ledger.pending, time.monotonic())
         self._thread = threading.Thread(target=self._run, name="okspca recorder", daemon=True)
-        self._is_ending = False
+        #: Nobody asks between the last request and the end.
+        self._door, self._is_ending = threading.Lock(), False
         #: Why nothing can be written at the moment; empty where it can.
         self.trouble = ""
 
@@ -94,17 +97,19 @@ class Recorder:
 
     def ask(self, asked: Asked) -> None:
         """Ask for a change; the outcome comes to the ticket."""
-        if self._is_ending:
-            raise broken(self.trouble or "The service is ending.")
-        try:
-            self._asked.put_nowait(asked)
-        except queue.Full:
-            message = "Too many requests wait to be written."
-            raise busy(message) from None
+        with self._door:
+            if self._is_ending:
+                raise broken(self.trouble or "The service is ending.")
+            try:
+                self._asked.put_nowait(asked)
+            except queue.Full:
+                message = "Too many requests wait to be written."
+                raise busy(message) from None
 
     def end(self) -> None:
         """Decide about what has come, and stop."""
-        self._is_ending = True
+        with self._door:
+            self._is_ending = True
         if self._thread.is_alive():
             self._asked.put(None)
             self._thread.join()
@@ -165,17 +170,20 @@ class Recorder:
         """Decide about a group, write it, and tell."""
         draft = Draft(self.ledger, self.columns, self.task, self._limits)
         outcomes = [_decided(draft, asked.change) for asked in group]
-        entry = draft.entry()
         told: list[tuple[Any, Outcome]] = []
         later: list[tuple[Any, Outcome]] = []
         for asked, outcome in zip(group, outcomes, strict=True):
             waits = asked.waits_for_learner and isinstance(outcome, dict)
             (later if waits else told).append((asked.ticket, outcome))
-        if entry is None:
-            self._settle(told + later)
-            return
         number = self.ledger.applied + 1
         try:
+            entry = draft.entry()
+            if entry is None:
+                self._settle(told)
+                if later:
+                    # What was sent again may be on its way to the model.
+                    self._learn(self.ledger.applied, Entry(), later)
+                return
             self._journal.append(number, framed(number, entry))
         except Exception as failure:
             # Refusals, too, were decided on top of what is not on the disk.
@@ -190,8 +198,9 @@ class Recorder:
 
     def _take(self, number: int, entry: Entry, columns: tuple[str, ...]) -> None:
         """Keep up with an entry that is on the disk."""
-        apply(self.ledger, number, entry)
+        # Names first: whoever knows how many inputs there are must know what they are called.
         self.columns = columns
+        apply(self.ledger, number, entry)
         now = time.monotonic()
         for name in (*entry.labelled, *entry.expired, *entry.evicted):
             self._since.pop(name, None)

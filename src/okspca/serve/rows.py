@@ -7,7 +7,7 @@ with those before them is decided where they are recorded.
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,15 @@ import numpy as np
 from okspca.distributed.set_aside import MOST_CHARACTERS
 from okspca.numerics.arrays import LARGEST_VALUE, Floats
 from okspca.serve.entries import NO_ROWS
+from okspca.serve.limits import MOST_OF_NAMES, letters_of
 from okspca.serve.refusals import RefusalError, malformed, unlearnable
 from okspca.state.ledger import Label
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 MOST_LETTERS, MOST_LABEL_LETTERS = 128, 256
 MOST_WHOLE = 1 << 53
+#: Values of a bad row that are kept to be shown.
+MOST_SHOWN = 100
 KINDS: dict[type, str] = {bool: "truth values", int: "numbers", float: "numbers", str: "text"}
 
 
@@ -114,7 +117,7 @@ def rows_of(
     if len(records) > form.most_rows:
         message = f"There are {len(records)} rows; one request may bring {form.most_rows}."
         raise malformed(message)
-    columns = form.columns or _names_in(records)
+    columns = form.columns if form.columns or form.n_inputs else _names_in(records, form)
     width, bad = form.n_inputs, []
     values: list[list[float]] = []
     targets: list[Any] = []
@@ -123,11 +126,12 @@ def rows_of(
         try:
             x, y, name = _parts(record, has_targets, has_ids)
             given = _inputs(x, columns, form.has_gaps)
-            width = _same_width(given, width, form.most_columns)
+            n = _same_width(given, width, form.most_columns)
             target = target_of(y, form.task, targets) if has_targets else None
         except _BadRowError as found:
             bad.append(Bad(row, found.reason, found.column, record))
             continue
+        width = n
         values.append(given)
         targets.append(target)
         ids.append(name)
@@ -175,11 +179,24 @@ def name_of(value: Any, what: str) -> str:
     raise malformed(message)
 
 
-def _names_in(records: Sequence[Any]) -> tuple[str, ...]:
+def _names_in(records: Sequence[Any], form: Form) -> tuple[str, ...]:
     """Names of the inputs, where the first row gives them."""
     first = records[0] if records else None
     x = first.get("x") if isinstance(first, dict) else None
-    return tuple(x) if isinstance(x, dict) else ()
+    return names_of(x, form.most_columns) if isinstance(x, dict) else ()
+
+
+def names_of(names: Iterable[Any], most: int) -> tuple[str, ...]:
+    """Check names of inputs: they stay with the model, in every checkpoint."""
+    found = tuple(name_of(name, "The name of an input") for name in names)
+    if len(found) > most:
+        message = f"x has {len(found)} inputs; at most {most} are taken."
+        raise malformed(message)
+    letters = letters_of(found)
+    if letters > MOST_OF_NAMES:
+        message = f"The names of the inputs have {letters} letters; {MOST_OF_NAMES} are allowed."
+        raise malformed(message)
+    return found
 
 
 def _parts(record: Any, has_target: bool, has_id: bool) -> tuple[Any, Any, str]:
@@ -226,7 +243,9 @@ def _in_order(x: Mapping[str, Any], columns: tuple[str, ...]) -> list[Any]:
     if lacking:
         raise _BadRowError(f"x lacks the input {printed(lacking[0])}.", lacking[0])
     other = next(name for name in x if name not in columns)
-    raise _BadRowError(f"x has {printed(other)}, which is no input of the model.", other)
+    raise _BadRowError(
+        f"x has {printed(other)}, which is no input of the model.", other[:MOST_LETTERS]
+    )
 
 
 def _wrong(value: Any, column: str | int) -> str:
@@ -256,12 +275,12 @@ def _label(y: Any) -> Label:
     if isinstance(y, bool):
         return y
     if isinstance(y, str):
-        if len(y) <= MOST_LABEL_LETTERS and "\0" not in y:
+        if len(y) <= MOST_LABEL_LETTERS and _can_be_written(y):
             return y
         raise _BadRowError(
-            f"A label has at most {MOST_LABEL_LETTERS} characters, none of them zero."
+            f"A label has at most {MOST_LABEL_LETTERS} characters, none of them zero or a half."
         )
-    if isinstance(y, int | float) and abs(y) <= MOST_WHOLE:
+    if isinstance(y, int | float) and abs(y) <= MOST_WHOLE and y == int(y):
         return y
     raise _BadRowError(f"The label {printed(y)} must be a whole number, text or truth value.")
 
@@ -297,12 +316,29 @@ def _check_alike(found: Any, first: Any, task: str) -> None:
 
 def printed(value: Any) -> str:
     """A value as an error shows it: short."""
-    text = repr(value)
+    if isinstance(value, str):
+        value = value[:MOST_LABEL_LETTERS]
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = "what is nested too deeply"
     return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def shown(x: Floats) -> list[str]:
+    """The first values of a row, as text."""
+    return [str(value) for value in x[:MOST_SHOWN].tolist()]
 
 
 def lines_of(bad: Sequence[Bad], **place: Any) -> Iterator[dict[str, Any]]:
     """Bad rows as lines of the file of those that were set aside."""
     for each in bad:
-        value = json.dumps(each.value)[:MOST_CHARACTERS]
-        yield {**place, "row": each.row, "reason": each.reason, "value": value}
+        yield {**place, "row": each.row, "reason": each.reason, "value": _written(each.value)}
+
+
+def _written(value: Any) -> str:
+    """What a row held, as text; what JSON cannot say as Python shows it."""
+    try:
+        return json.dumps(value, default=str)[:MOST_CHARACTERS]
+    except (ValueError, TypeError, RecursionError):
+        return printed(value)

@@ -13,6 +13,7 @@ import uvicorn
 from okspca.errors import StateError
 from okspca.outputs import flush_folder
 from okspca.serve.app import application
+from okspca.serve.connections import Bounded
 from okspca.serve.creating import made
 from okspca.serve.refusals import RefusalError
 from okspca.serve.service import Service
@@ -131,6 +132,7 @@ def configuration(settings: Settings, app: Any) -> uvicorn.Config:
         server_header=False,
         lifespan="on",
         ws="none",
+        http=Bounded,
         limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,

@@ -8,14 +8,13 @@ another site cannot reach a service on the loopback by another name for it.
 
 import hashlib
 import hmac
-import ipaddress
 import secrets
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from okspca.serve.settings import Settings
+from okspca.serve.settings import Settings, is_loopback
 
 #: Each may do what those before it may.
 ROLES = ("ask", "learn", "admin")
@@ -80,6 +79,8 @@ def _digest(token: str) -> bytes:
 class Sessions:
     """Sessions of the page; they end with the process.
 
+    There are so many of each role: whoever may only ask ends no session of those who may more.
+
     Examples
     --------
     >>> sessions = Sessions()
@@ -93,8 +94,9 @@ class Sessions:
 
     def begin(self, role: str) -> tuple[str, Session]:
         """Begin a session; where there are too many, the oldest ends."""
-        if len(self._sessions) >= MOST_SESSIONS:
-            del self._sessions[next(iter(self._sessions))]
+        alike = [name for name, session in self._sessions.items() if session.role == role]
+        if len(alike) >= MOST_SESSIONS:
+            del self._sessions[alike[0]]
         name = secrets.token_urlsafe(32)
         session = Session(role, secrets.token_urlsafe(32), time.monotonic() + SESSION_SECONDS)
         self._sessions[name] = session
@@ -123,16 +125,21 @@ class Places:
     """
 
     def __init__(self, settings: Settings) -> None:
-        names = set(settings.allowed_hosts)
+        names = {_without_port(name) for name in settings.allowed_hosts}
         self._is_open = not is_loopback(settings.host) and not names
+        own = f"[{settings.host}]" if ":" in settings.host else settings.host.lower()
         # Who calls the loopback by its own names is on this machine.
-        self._hosts = names | set(LOOPBACK_NAMES)
+        self._hosts = names | {own} | set(LOOPBACK_NAMES)
 
     def is_ours(self, host: str | None) -> bool:
         """Whether the Host of a request is one of our names."""
         if not host:
             return False
         return self._is_open or _without_port(host) in self._hosts
+
+    def is_sent_by_others(self, site: str | None, mode: str | None) -> bool:
+        """Whether a page of another site asks, as browsers say; people may follow a link."""
+        return site in ("cross-site", "same-site") and mode != "navigate"
 
     def is_same(self, origin: str | None, host: str | None) -> bool:
         """Whether a request comes from our own page, or from no page."""
@@ -142,22 +149,6 @@ class Places:
             return urlsplit(origin).netloc.lower() == (host or "").lower()
         except ValueError:
             return False
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address.
-
-    Examples
-    --------
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _without_port(host: str) -> str:
@@ -186,9 +177,45 @@ class Rates:
         """Whether one more request is allowed."""
         if not self._per_second:
             return True
-        store, then = self._known.pop(who, (self._per_second, now))
-        store = min(self._per_second, store + (now - then) * self._per_second)
+        # Whoever may ask once in a while may ask once.
+        most = max(self._per_second, 1.0)
+        store, then = self._known.pop(who, (most, now))
+        store = min(most, store + (now - then) * self._per_second)
         if len(self._known) >= self.MOST:
             del self._known[next(iter(self._known))]
         self._known[who] = max(store - 1.0, 0.0) if store >= 1.0 else store, now
         return store >= 1.0
+
+
+class Guesses:
+    """Wrong tokens on the login page: after some, an address has to wait before each further one.
+
+    Programs with a token are not affected, nor are people at other addresses.
+
+    Examples
+    --------
+    >>> guesses = Guesses(most=2)
+    >>> for now in (0.0, 0.0):
+    ...     guesses.note("10.0.0.7", now)
+    >>> guesses.seconds_left("10.0.0.7", 0.0), guesses.seconds_left("10.0.0.8", 0.0)
+    (2.0, 0.0)
+    """
+
+    MOST = 10_000
+
+    def __init__(self, most: int = 10, seconds: float = 2.0) -> None:
+        self._most, self._seconds = most, seconds
+        #: When all guesses of an address are forgotten: each one adds some seconds.
+        self._until: dict[str, float] = {}
+
+    def note(self, address: str, now: float) -> None:
+        """Note a wrong token."""
+        until = self._until.pop(address, now)
+        if len(self._until) >= self.MOST:
+            del self._until[next(iter(self._until))]
+        self._until[address] = max(until, now) + self._seconds
+
+    def seconds_left(self, address: str, now: float) -> float:
+        """How long an address has to wait."""
+        owed = self._until.get(address, now) - now
+        return max(owed - (self._most - 1) * self._seconds, 0.0)

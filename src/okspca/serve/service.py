@@ -9,7 +9,8 @@ from okspca.serve.hosted import Hosted
 from okspca.serve.hosts import Hosts
 from okspca.serve.metrics import Metrics
 from okspca.serve.recorder import Outcome
-from okspca.serve.security import ROLES, Places, Rates, Sessions, Tokens
+from okspca.serve.room import Room
+from okspca.serve.security import ROLES, Guesses, Places, Rates, Sessions, Tokens
 from okspca.serve.settings import Settings
 
 
@@ -26,7 +27,8 @@ class Service:
         self.settings = settings
         self.tokens = Tokens({role: getattr(settings.tokens, role) for role in ROLES})
         self.sessions, self.places = Sessions(), Places(settings)
-        self.rates = Rates(settings.requests_per_second)
+        self.rates, self.guesses = Rates(settings.requests_per_second), Guesses()
+        self.room = Room(settings.max_waiting_bytes)
         self.hosts = Hosts(settings, self._settle)
         self.metrics = Metrics(self.hosts.statuses)
         self.events = Events(self.metrics.recent)

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -13,12 +13,17 @@ from okspca.serve.bodies import ARROW, JSON, NDJSON
 from okspca.serve.deciding import Place
 from okspca.serve.hosted import Hosted
 from okspca.serve.refusals import RefusalError, malformed
+from okspca.serve.room import Room
 from okspca.serve.rows import name_of
 from okspca.serve.service import Service
 
 STATE = "application/octet-stream"
 BODY_SECONDS = 60.0
+LONG = 1 << 16
+#: No length that could be read has more.
+DIGITS = 15
 ROWS = (JSON, NDJSON, ARROW)
+Found = TypeVar("Found")
 
 
 class Call(NamedTuple):
@@ -43,14 +48,15 @@ class Call(NamedTuple):
         """Whether it is to be answered in Arrow."""
         return ARROW in self.request.headers.get("accept", "")
 
-    async def body(self, *kinds: str) -> bytes:
-        """Its body, of one of some types."""
+    async def body(self, *kinds: str, most: int | None = None) -> bytes:
+        """Its body, of one of some types; the room that it takes is given back with the answer."""
         if self.kind not in kinds:
             message = f"The content type must be {' or '.join(kinds)}."
             raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
-        limit = self.service.settings.max_body_bytes
+        limit = most or self.service.settings.max_body_bytes
         try:
-            return await asyncio.wait_for(_read(self.request, limit), BODY_SECONDS)
+            reading = _read(self.request, limit, self.service.room)
+            return await asyncio.wait_for(reading, BODY_SECONDS)
         except TimeoutError as failure:
             message = "The body did not come in time."
             raise RefusalError(HTTPStatus.REQUEST_TIMEOUT, message) from failure
@@ -84,17 +90,28 @@ class Call(NamedTuple):
 Endpoint = Callable[[Call], Awaitable[Response]]
 
 
-async def _read(request: Request, limit: int) -> bytes:
+async def read_beside(
+    reader: Callable[..., Found], body: bytes, *given: Any, **named: Any
+) -> Found:
+    """Read a short body at once, a long one beside the loop, so that nobody waits for it."""
+    if len(body) < LONG:
+        return reader(body, *given, **named)
+    return await asyncio.to_thread(reader, body, *given, **named)
+
+
+async def _read(request: Request, limit: int, room: Room) -> bytes:
     """Read a body, but no more than a limit."""
     length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > limit:
+    if not length.isdecimal() or len(length) > DIGITS or int(length) > limit:
         raise _too_large(limit)
     parts, n = [], 0
     async for part in request.stream():
-        parts.append(part)
         n += len(part)
         if n > limit:
             raise _too_large(limit)
+        room.take(len(part))
+        request.scope["okspca_bytes"] = n
+        parts.append(part)
     return b"".join(parts)
 
 

@@ -212,7 +212,8 @@ def _with_tensors(
     values: bool = False,
 ) -> bytes:
     """Change one tensor, and seal again; ``values``: one whose values matter and that has some."""
-    tensors = {name: np.array(array) for name, array in load(data).items()}
+    # They come in any order, but the same choice must be made again.
+    tensors = {name: np.array(array) for name, array in sorted(load(data).items())}
     names = [
         name
         for name, array in tensors.items()
