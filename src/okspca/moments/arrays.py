@@ -16,8 +16,8 @@ from okspca.numerics.sums import inner
 
 _EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64.0 * _EPS
-#: Target features whose products with the input features are summed row by row.
-THIN = 12
+#: So few target features, and so many of the inputs, that their products are summed row by row.
+THIN, WIDE = 12, 512
 WEIGHT, ROWS, LEFT_SQUARE, RIGHT_SQUARE, DROPPED_SQUARE = range(5)
 
 
@@ -167,7 +167,7 @@ def summary(
             right[i, j] *= weight * shares[i]
     totals = np.array([weight, float(n), left_square, right_square, dropped])
     sums = np.empty((right.shape[1], left.shape[1]))
-    if right.shape[1] <= THIN:
+    if right.shape[1] <= THIN and left.shape[1] >= WIDE:
         thin_product_into(right, left, sums)
     else:
         multiply_into(right.T, left, sums, 1.0, 0.0, False)

@@ -12,6 +12,7 @@ tile nor on the other numbers there.  ``copy_rows`` and ``copy_columns`` pack wh
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 
@@ -190,7 +191,7 @@ def _plain_single_tile(
     right = B[b : b + SINGLE_WIDTH * depth].reshape(depth, SINGLE_WIDTH)
     i, j = place // row, place % row // C.itemsize
     tile = C[i : i + HEIGHT, j : j + SINGLE_WIDTH]
-    tile[...] = factor * left.T @ right + (tile if adds else 0.0)
+    tile[...] = factor * np.matmul(left.T, right) + (tile if adds else 0.0)
 
 
 fill_tile = emitted(_filler(_ROW, WIDTH), _none)
