@@ -130,7 +130,10 @@ def _file(name: str) -> Response:
     if kind is None or len(parts) > 3 or not all(map(PART.fullmatch, parts)):
         message = "There is no such file."
         raise unknown(message)
-    found = place.joinpath(*parts)
+    # One by one: a folder that is no package takes one name at a time.
+    found = place
+    for part in parts:
+        found = found.joinpath(part)
     if not found.is_file():
         message = "There is no such file."
         raise unknown(message)
