@@ -39,8 +39,8 @@ class Answer(NamedTuple):
 class Live:
     """A server that runs."""
 
-    def __init__(self, port: int, service: Service) -> None:
-        self.port, self.service = port, service
+    def __init__(self, port: int, service: Service, connections: set[Any]) -> None:
+        self.port, self.service, self.connections = port, service, connections
         self.token = ""
 
     def ask(
@@ -84,7 +84,7 @@ def running(folder: Path, **settings: Any) -> Iterator[Live]:
         assert time.monotonic() < deadline, "the server did not begin"
         time.sleep(0.01)
     try:
-        yield Live(port, begun[0])
+        yield Live(port, begun[0], server.server_state.connections)
     finally:
         server.should_exit = True
         thread.join(PATIENCE)

@@ -25,6 +25,7 @@ def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
     monkeypatch.setattr(connections, "MESSAGE_SECONDS", 1.5)
     monkeypatch.setattr(connections, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "UNREAD_SECONDS", 0.5)
     monkeypatch.setattr(web, "BODY_SECONDS", 1.0)
     with running(tmp_path) as server:
         server.ask("PUT", "/models/plant", PLANT)
@@ -117,7 +118,10 @@ def test_a_slow_request_holds_no_other(live: Live) -> None:
     [b"f" * 10_000, b"\r\nX: " + b"f" * 10_000, b"X: y\r\n" * 1000],
     ids=["a value", "long headers", "many headers"],
 )
-def test_an_endless_head_is_cut_off(live: Live, endless: bytes) -> None:
+def test_an_endless_head_is_cut_off(
+    live: Live, endless: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 1e6)
     with opened(live) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ")
         try:
@@ -147,7 +151,8 @@ def test_trailers_are_no_headers(tmp_path: Path) -> None:
         assert connection.recv(1 << 16).startswith(b"HTTP/1.1 401 ")
 
 
-def test_endless_trailers_are_cut_off(live: Live) -> None:
+def test_endless_trailers_are_cut_off(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MESSAGE_SECONDS", 1e6)
     with opened(live) as connection:
         connection.sendall(LEARN + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: ")
         try:
@@ -201,3 +206,21 @@ def test_requests_in_a_row_are_all_answered(live: Live) -> None:
     with opened(live) as connection:
         connection.sendall(HEALTH * 49 + HEALTH[:-2] + b"Connection: close\r\n\r\n")
         assert rest(connection).count(b"HTTP/1.1 200 ") == 50
+
+
+def test_an_answer_that_nobody_reads_is_not_kept(live: Live) -> None:
+    script = b"GET /static/uplot/uPlot.iife.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    while live.connections:
+        time.sleep(0.01)
+    with opened(live) as connection:
+        connection.settimeout(0.2)
+        try:
+            for _ in range(2000):
+                connection.sendall(script)
+        except (TimeoutError, ConnectionError):
+            pass
+        assert live.connections
+        deadline = time.monotonic() + PATIENCE
+        while live.connections:
+            assert time.monotonic() < deadline, "the connection is held"
+            time.sleep(0.01)

@@ -490,3 +490,26 @@ def test_arrow_that_is_not_installed_is_said(live: Live, monkeypatch: pytest.Mon
 def test_relearning_that_cannot_be_is_not_promised(live: Live) -> None:
     refused = live.ask("POST", "/models/plant/relearn")
     assert (refused.status, "features" in refused.json["error"]) == (409, True)
+
+
+def test_a_body_of_nothing_but_lists_is_not_read(live: Live) -> None:
+    kind = {"Content-Type": "application/json"}
+    body = b'{"rows": [' + b"[]," * 20_000 + b"[]]}"
+    answer = live.ask("POST", "/models/plant/learn", body, kind)
+    assert (answer.status, "lists and objects" in answer.json["error"]) == (400, True)
+    names = {f"{'temperature [C]' * 3}{i}": 1.0 for i in range(400)}
+    rows = {"rows": [{"x": names, "y": 1.0}] * 100}
+    assert live.ask("POST", "/models/plant/learn", rows).status == 422
+
+
+def test_files_in_folders_of_the_page_are_served(guarded: Live) -> None:
+    for name in ("app.js", "uplot/uPlot.iife.min.js", "uplot/uPlot.min.css"):
+        assert guarded.ask("GET", f"/static/{name}").status == 200
+    for name in (
+        "uplot",
+        "uplot/no.js",
+        "app.js/app.js",
+        "uplot/uplot/uPlot.min.css",
+        "uplot/LICENSE",
+    ):
+        assert guarded.ask("GET", f"/static/{name}").status == 404

@@ -38,6 +38,8 @@ HEADER, COMPRESSION = 2, 3
 #: Values of one request.  A few bytes of Arrow can claim many: columns may share their bytes, and a
 #: truth value is one bit of them but eight bytes here.
 MOST_VALUES = 1 << 25
+#: So many lists and objects are always read, and more where each has so many bytes on average.
+FEW, SHORTEST = 1000, 8
 
 
 def read_json(body: bytes) -> Any:
@@ -83,6 +85,11 @@ def read_rows(
 
 def read_records(body: bytes, kind: str, many: str, one: str, most: int) -> Sequence[Any]:
     """Read objects: several under a name, or a single one, which has another."""
+    # Each list takes many times its two bytes; a body that hardly holds anything else is no rows.
+    n_begun = body.count(b"[") + body.count(b"{")
+    if n_begun > 4 * most + FEW and n_begun > len(body) // SHORTEST:
+        message = f"The body has {n_begun} lists and objects, which are no {most} rows."
+        raise malformed(message)
     if kind == NDJSON:
         # Lines are counted before there are as many objects.
         _check_number(max(body.count(b"\n"), body.count(b"\r")), most + 1)

@@ -20,6 +20,8 @@ HEAD_SECONDS, MOST_HEAD_BYTES = 20.0, 1 << 16
 #: A whole request must come within this time, whether or not anybody reads it.
 MESSAGE_SECONDS = BODY_SECONDS + 15.0
 LOOK_SECONDS = 5.0
+#: Somebody who reads nothing of an answer for this long is not waited for.
+UNREAD_SECONDS = 60.0
 #: Bytes around each byte of a body that comes in the smallest chunks.
 AROUND = 8
 AROUND_HEADER = len(": \r\n")
@@ -34,11 +36,14 @@ class Bounded(HttpToolsProtocol):
     #: Bytes of its head, of its body, and of all that came since its head.
     _n_head = _n_body = _n_bytes = 0
     _refusal = HTTPStatus.BAD_REQUEST
+    #: Bytes of answers that were not taken at the last look, and since when none was.
+    _unread, _unread_since = 0, 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._await_head()
+        self._unread_since = self.loop.time()
         self._timer = self.loop.call_later(LOOK_SECONDS, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -102,12 +107,19 @@ class Bounded(HttpToolsProtocol):
         self._is_head, self._n_head, self._n_body, self._n_bytes = True, 0, 0, 0
 
     def _look(self) -> None:
-        """Hang up where a request takes too long to come."""
+        """Hang up where a request takes too long to come, or its answer to be read."""
         self._timer = self.loop.call_later(LOOK_SECONDS, self._look)
+        unread, now = self.transport.get_write_buffer_size(), self.loop.time()
+        if not unread or unread < self._unread:
+            self._unread_since = now
+        self._unread = unread
+        if unread and now - self._unread_since > UNREAD_SECONDS:
+            self.transport.abort()
+            return
         if self._since is None or self.transport.is_closing():
             return
         allowed = HEAD_SECONDS if self._is_head else MESSAGE_SECONDS
-        if self.loop.time() - self._since > allowed:
+        if now - self._since > allowed:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT)
 
     def _refuse(self, status: HTTPStatus) -> None:

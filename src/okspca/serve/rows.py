@@ -339,6 +339,6 @@ def lines_of(bad: Sequence[Bad], **place: Any) -> Iterator[dict[str, Any]]:
 def _written(value: Any) -> str:
     """What a row held, as text; what JSON cannot say as Python shows it."""
     try:
-        return json.dumps(value, default=str)[:MOST_CHARACTERS]
+        return json.dumps(value)[:MOST_CHARACTERS]
     except (ValueError, TypeError, RecursionError):
         return printed(value)
