@@ -11,13 +11,13 @@ from okspca.serve.deciding import (
     Forget,
     Labels,
     Learn,
-    Limits,
     Place,
     Relearn,
     Store,
     apply,
 )
 from okspca.serve.entries import entries, framed
+from okspca.serve.limits import Limits
 from okspca.serve.refusals import RefusalError
 from okspca.serve.rows import Form, Rows, rows_of
 from okspca.state.ledger import Ledger
