@@ -21,7 +21,7 @@ class Process(Live):
     """The command, its log beside the folder."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
-        super().__init__(free_port(), None)  # type: ignore[arg-type]
+        super().__init__(free_port(), None, set())  # type: ignore[arg-type]
         self.folder, self.settings = folder, settings
         self.log = folder.with_name(f"{folder.name}-{self.port}.log")
         self.process: subprocess.Popen[bytes] | None = None
