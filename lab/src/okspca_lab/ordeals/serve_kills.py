@@ -6,7 +6,8 @@ connection is lost.  The service gets SIGKILL again and again: at a random momen
 while it learns again what its journal has, under load, while the journal grows, while a checkpoint
 is written; and is started again with other intervals of its checkpoints.  A killed process hardly
 ever leaves half an entry, so after some kills a part of one is added, as a power cut would leave
-it.  In the end what is on the disk is compared with one run that nobody interrupted.
+it.  In the end `serve_judging.py` compares what is on the disk with one run that nobody
+interrupted.
 
 The kills are spread over runs, each of which begins anew.  Every run is written down when it has
 ended, and a command that is given again goes on after it.
