@@ -114,6 +114,7 @@ PATHS = (
         "/models/..",
         "/models/%2e%2e/learn",
     ),
+    *("/static/uplot/uPlot.min.css", "/static/app.js", "/static/app.js/app.js", "/static/uplot"),
     *(
         "/models/plant/",
         "/models//learn",
