@@ -26,9 +26,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
@@ -77,7 +77,8 @@ admin = ["{TOKENS["admin"]}"]
 """
 
 
-class Size(NamedTuple):
+@dataclass(frozen=True)
+class Size:
     """How large a process is."""
 
     resident: int
@@ -398,8 +399,8 @@ def summary_of(tally: Tally, command: str) -> dict[str, Any]:
         "rows_acknowledged": dict(tally.learned),
         "rows_set_aside": dict(tally.set_aside),
         "models_made_and_removed": tally.models_made,
-        "after_a_tenth": tenth._asdict(),
-        "at_the_end": last._asdict(),
+        "after_a_tenth": asdict(tenth),
+        "at_the_end": asdict(last),
         "largest_resident": max(size.resident for size in tally.sizes),
         "allowed_growth": MOST_GROWTH,
         "failures": tally.failures,
