@@ -1,5 +1,6 @@
 """The process: from settings to a server that listens, and back at a signal."""
 
+import gc
 import json
 import logging
 import os
@@ -48,6 +49,9 @@ def run(settings: Settings, begun: Callable[[Service], None] | None = None) -> N
 
     def with_models(service: Service) -> None:
         _create_missing(service)
+        # What is there now stays; to look at all of it again and again held up answers.
+        gc.collect()
+        gc.freeze()
         LOGGER.info("listening on %s", address(settings))
         if begun is not None:
             begun(service)
