@@ -42,6 +42,7 @@ SLOW = (
     "lab/test_bench.py",
     "lab/test_killing.py",
     "lab/test_serve_kills.py",
+    "lab/test_serve_load.py",
     "lab/test_throughput.py",
     "lab/test_serve_fuzz.py",
     "lab/test_ways_out.py",

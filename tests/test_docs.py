@@ -29,6 +29,7 @@ ELSEWHERE = (
     "okspca bench ",
     "okspca demo",
     "okspca serve",
+    "python -m okspca_lab.ordeals.serve_",
     "export ",
     "taskset ",
 )
