@@ -312,3 +312,31 @@ def test_a_state_is_of_one_state_of_the_model_while_it_learns() -> None:
     assert rows == sorted(rows)
     assert len(set(rows)) > 3
     assert all(len(state["embedding"]["z"]) == MOST_ROWS for state in seen)
+
+
+def test_an_alarm_about_the_target_tells_which_inputs_moved_with_it() -> None:
+    random = np.random.RandomState(0)
+    X = random.normal(size=(2600, 3))
+    X[:, 1] = 0.9 * X[:, 0] + 0.3 * X[:, 1]
+    y = X[:, 0] + 0.1 * random.normal(size=2600)
+    model = OKSPCA(1, n_random_features=32, random_state=0).fit(X[:500], y[:500])
+    model.calibrate_monitor(X[500:2000], y[500:2000])
+
+    def inputs_of_first(rows: Floats, targets: Floats) -> tuple[str, dict[str, float]]:
+        found = model.monitor(rows, targets)
+        panel = Panel(model, columns=("heat", "flow", "level"))
+        panel.learned(rows, targets, (found,))
+        first = next(each for each in panel.alarms if each["statistic"].startswith("target"))
+        return first["sentence"], first["inputs"]
+
+    # The response alone is another: no input is named.
+    sentence, inputs = inputs_of_first(X[2000:], y[2000:] + 3.0)
+    assert inputs == {}
+    assert "moved" not in sentence
+    # A sensor fails too: it is named, though the alarm is about the target.
+    broken = X[2000:].copy()
+    broken[:, 1] = random.normal(size=600)
+    sentence, inputs = inputs_of_first(broken, y[2000:] + 3.0)
+    assert next(iter(inputs)) in ("heat", "flow")
+    assert "Inputs moved as well" in sentence
+    assert 0.0 < sum(inputs.values()) <= 1.0 + 1e-9

@@ -25,7 +25,7 @@ from okspca.pipeline.asking import asked_ahead
 from okspca.serve.episodes import Episodes
 from okspca.serve.panel_history import History, RecentScore
 from okspca.serve.panel_rows import LatestRows, Picture, places_of, rounded
-from okspca.serve.panel_state import Seen, called, pilot_rows_left, seen
+from okspca.serve.panel_state import Seen, called, moved, pilot_rows_left, seen
 
 #: Alarms kept, and those that every state tells again.
 MOST_ALARMS, TOLD_ALARMS = 100, 20
@@ -114,7 +114,7 @@ class Panel:
         """
         targets = np.asarray(y)
         labels = targets.ravel().tolist() if kind_of(self.model) == "classifier" else []
-        raised = [self._told(alarm) for each in self._named(found) for alarm in each.alarms]
+        raised = [self._told(alarm, each) for each in self._named(found) for alarm in each.alarms]
         latest = [each for each in found if len(each.values)]
         with self._lock:
             self._rows.add(X, targets)
@@ -272,16 +272,19 @@ class Panel:
         names = tuple(self._names(inputs=True)) if found else ()
         return [each.named(names) if len(each.inputs) == len(names) else each for each in found]
 
-    def _told(self, alarm: Alarm) -> State:
+    def _told(self, alarm: Alarm, found: Monitored) -> State:
         """An alarm as JSON, by its row among all that came."""
+        shares = dict(zip(alarm.inputs, map(number, alarm.shares), strict=True))
+        others = moved(found, alarm)
         alarm = alarm._replace(row=alarm.row + self._rows_before_monitor())
+        also = f" Inputs moved as well, most of all {next(iter(others))}." if others else ""
         return {
             "row": alarm.row,
             "time": self._clock(),
             "statistic": alarm.statistic,
             "since": alarm.since,
-            "sentence": alarm.sentence,
-            "inputs": dict(zip(alarm.inputs, map(number, alarm.shares), strict=True)),
+            "sentence": f"{alarm.sentence}{also}",
+            "inputs": {**shares, **others},
         }
 
     def _rows_before_monitor(self) -> int:

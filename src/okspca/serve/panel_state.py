@@ -12,6 +12,7 @@ from okspca.estimators.data import CLASSIFICATION
 from okspca.estimators.explaining import input_shares
 from okspca.estimators.fitted import classes_of
 from okspca.estimators.learned import SCORE, rows_seen
+from okspca.estimators.monitored import Alarm, Monitored
 from okspca.estimators.prequential import PrequentialScore
 from okspca.features.attribution import slopes_over
 from okspca.features.bandwidth import MEDIAN_ROWS
@@ -19,6 +20,9 @@ from okspca.numerics.arrays import Floats
 from okspca.numerics.matrix import product
 from okspca.pipeline import Embedding, PipelineState
 from okspca.pipeline.answers import embedding, mean_features, request
+
+#: The statistic whose contributions tell which inputs moved, and how many of them are named.
+SPE_TREND, MOST_MOVED = "spe trend", 5
 
 
 class Seen(NamedTuple):
@@ -97,3 +101,20 @@ def called(name: str, named: Mapping[str, str]) -> str:
     """
     column, space, rest = name.partition(" ")
     return f"{named.get(column, column)}{space}{rest}"
+
+
+def moved(found: Monitored, alarm: Alarm) -> dict[str, float]:
+    """Shares of the inputs that left their limits together with a target.
+
+    Empty where the alarm names inputs itself, or the trend of the SPE is within its limit.
+    """
+    names, last = list(found.names), alarm.row - found.first_row
+    if alarm.inputs or SPE_TREND not in names or not 0 <= last < len(found.values):
+        return {}
+    place = names.index(SPE_TREND)
+    if not found.values[last, place] > found.limits[place]:
+        return {}
+    # All rows at hand: few tell little about what a trend has gathered.
+    parts = np.nan_to_num(found.spe_contributions[: last + 1]).mean(axis=0).clip(0.0)
+    order = np.argsort(-parts, kind="stable")[:MOST_MOVED].tolist()
+    return {found.inputs[i]: float(parts[i] / parts.sum()) for i in order if parts[i] > 0.0}
